@@ -68,9 +68,10 @@
 //     the second time.
 //   - after 409 ABORTED: an earlier attempt is in progress.
 //
-// Onboarding, uploads, imports and orders create something. They are safe to retry
-// because every attempt has the same Idempotency-Key, for which the service
-// returns the first response. The client creates a key for each call; set your own
+// Onboarding, uploads, imports, orders, jobs, watch-lists and webhook endpoints
+// create something. They are safe to retry because every attempt has the same
+// Idempotency-Key, for which the service returns the first response, without the
+// secret that the first one may have had. The client creates a key for each call; set your own
 // to be safe across restarts of your program, too. Events need none: each has an
 // id. A retried Verify may leave a second record with the service, of a response
 // that did not reach you.

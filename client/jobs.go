@@ -51,11 +51,20 @@ const jobsPath = "/api/v1/jobs"
 
 func jobPath(id string) string { return jobsPath + "/" + url.PathEscape(id) }
 
+// NewJob describes a job to create.
+type NewJob struct {
+	Name           string // for people; may be empty
+	IdempotencyKey string // as in [Application]
+}
+
 // CreateJob creates a job, which waits for its file. The key needs the right jobs, as for
-// everything about files. The name may be empty.
-func (c *Client) CreateJob(ctx context.Context, key Secret, name string) (*Job, error) {
-	r, err := c.newWatch(ctx, "create job", http.MethodPost, jobsPath, key, map[string]any{"name": name})
+// everything about files.
+func (c *Client) CreateJob(ctx context.Context, key Secret, j NewJob) (*Job, error) {
+	r, err := c.newWatch(ctx, "create job", http.MethodPost, jobsPath, key, map[string]any{"name": j.Name})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.once(j.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	return sendJob(ctx, c, r)

@@ -22,8 +22,8 @@ func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 	const (
 		never       = ""
 		always      = "token onboard upload login verify list ack job"
-		notForLogin = "token onboard upload verify ack"
-		withKey     = "onboard upload"
+		notForLogin = "token onboard upload verify list ack job"
+		withKey     = "onboard upload list job"
 	)
 	names := map[string]string{tokenPath: "token", onboardPath: "onboard", uploadPath: "upload", loginPath: "login", verifyPath: "verify", "/api/v1/watch-lists": "list", "/api/v1/feed/acknowledgements": "ack", "/api/v1/jobs": "job"}
 	for _, outcome := range []struct {
@@ -84,7 +84,7 @@ func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 func TestEveryAttemptIsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for _, path := range []string{onboardPath, uploadPath} {
+		for _, path := range []string{onboardPath, uploadPath, "/api/v1/jobs", "/api/v1/watch-lists"} {
 			s := &service{answers: []answer{{status: 503}, {err: io.ErrUnexpectedEOF}, documented(path)[0]}}
 			c := s.client()
 			names := 0

@@ -68,11 +68,11 @@ var calls = map[string]func(ctx context.Context, c *client.Client) error{
 		return err
 	},
 	"/api/v1/jobs": func(ctx context.Context, c *client.Client) error {
-		_, err := c.CreateJob(ctx, apiKey, "customers")
+		_, err := c.CreateJob(ctx, apiKey, client.NewJob{Name: "customers"})
 		return err
 	},
 	"/api/v1/watch-lists": func(ctx context.Context, c *client.Client) error {
-		_, err := c.CreateWatchList(ctx, apiKey, "customers")
+		_, err := c.CreateWatchList(ctx, apiKey, client.NewWatchList{Name: "customers"})
 		return err
 	},
 	"/api/v1/feed/acknowledgements": func(ctx context.Context, c *client.Client) error {

@@ -42,11 +42,20 @@ const watchListsPath = "/api/v1/watch-lists"
 
 func listPath(id string) string { return watchListsPath + "/" + url.PathEscape(id) }
 
+// NewWatchList describes a list to create.
+type NewWatchList struct {
+	Name           string
+	IdempotencyKey string // as in [Application]
+}
+
 // CreateWatchList creates an empty list. The key needs the right watch, as for everything
 // about lists.
-func (c *Client) CreateWatchList(ctx context.Context, key Secret, name string) (*WatchList, error) {
-	r, err := c.newWatch(ctx, "create watch-list", http.MethodPost, watchListsPath, key, map[string]any{"name": name})
+func (c *Client) CreateWatchList(ctx context.Context, key Secret, l NewWatchList) (*WatchList, error) {
+	r, err := c.newWatch(ctx, "create watch-list", http.MethodPost, watchListsPath, key, map[string]any{"name": l.Name})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.once(l.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	return sendList(ctx, c, r)

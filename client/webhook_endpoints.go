@@ -66,6 +66,7 @@ type RefusedEvent struct {
 type NewWebhook struct {
 	Name, URL       string
 	Form, Algorithm string
+	IdempotencyKey  string // as in [Application]; a repeated response has no secret of hmac
 }
 
 const webhooksPath = "/api/v1/webhooks"
@@ -83,6 +84,9 @@ func (c *Client) CreateWebhook(ctx context.Context, key Secret, w NewWebhook) (*
 	}
 	r, err := c.newWatch(ctx, "create webhook", http.MethodPost, webhooksPath, key, fields)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.once(w.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	return sendWebhook(ctx, c, r)

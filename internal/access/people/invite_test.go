@@ -105,7 +105,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 	if l.FullName != "Zainab Sule" || !l.Verified || who.Manages || who.Entity != w.bank.ID {
 		t.Errorf("%+v, %+v", l, who)
 	}
-	if _, err := w.CreateInvited(t.Context(), g, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
+	if _, err := w.CreateInvited(t.Context(), g, operator, uuid.Nil); !errors.Is(err, registry.ErrOnTeam) {
 		t.Errorf("inviting somebody who is there: %v", err)
 	}
 	if err := w.DisableAccount(t.Context(), must(w.Registry.Account(t.Context(), w.pool, who.Account))(t), "", operator, uuid.Nil); err != nil {
@@ -113,7 +113,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 	}
 	elsewhere := g
 	elsewhere.Kind = registry.AdminAccount
-	if _, err := w.CreateInvited(t.Context(), elsewhere, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
+	if _, err := w.CreateInvited(t.Context(), elsewhere, operator, uuid.Nil); !errors.Is(err, registry.ErrOnTeam) {
 		t.Errorf("inviting them to another place: %v", err)
 	}
 	if err := accept(invite()); err != nil {

@@ -180,7 +180,19 @@ var (
 
 // Create creates a job, which then waits for its file. Its rows will be recorded under a
 // key of the owner.
-func (s *Service) Create(ctx context.Context, o Owner, key uuid.UUID, name string, by By) (Job, error) {
+func (s *Service) Create(ctx context.Context, o Owner, key uuid.UUID, name string, by By) (j Job, err error) {
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		j, err = s.CreateIn(ctx, tx, o, key, name, by)
+		return err
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	return j, nil
+}
+
+// CreateIn is [Service.Create] in a transaction of the caller.
+func (s *Service) CreateIn(ctx context.Context, tx pg.Tx, o Owner, key uuid.UUID, name string, by By) (Job, error) {
 	name = strings.TrimSpace(name)
 	var wrong fault.Form
 	wrong.Check(utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsRune(name, 0), "name", fault.TooLong, "Use at most 100 characters in UTF-8.")
@@ -188,24 +200,18 @@ func (s *Service) Create(ctx context.Context, o Owner, key uuid.UUID, name strin
 		return Job{}, err
 	}
 	j := Job{ID: uuid.Must(uuid.NewV7()), Owner: o, Key: key, Name: name, State: Waiting, Created: s.now()}
-	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		// Of two calls at once the second counts the job of the first.
-		if err := lockJobs(ctx, tx, o.Entity); err != nil {
-			return err
-		}
-		if err := checkCounts(ctx, tx, o.Entity, j.Created); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`, j.ID, o.Entity, o.Mode, key, name, j.State, j.Created)
-		if err != nil {
-			return fmt.Errorf("filejob: create a job: %w", err)
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: j.Created, Actor: by.Actor, Action: audit.JobCreated, Subject: j.ID, Request: by.Request, After: map[string]any{"key": key, "mode": o.Mode}})
-	})
-	if err != nil {
+	// Of two calls at once the second counts the job of the first.
+	if err := lockJobs(ctx, tx, o.Entity); err != nil {
 		return Job{}, err
 	}
-	return j, nil
+	if err := checkCounts(ctx, tx, o.Entity, j.Created); err != nil {
+		return Job{}, err
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`, j.ID, o.Entity, o.Mode, key, name, j.State, j.Created)
+	if err != nil {
+		return Job{}, fmt.Errorf("filejob: create a job: %w", err)
+	}
+	return j, audit.Write(ctx, tx, audit.Entry{At: j.Created, Actor: by.Actor, Action: audit.JobCreated, Subject: j.ID, Request: by.Request, After: map[string]any{"key": key, "mode": o.Mode}})
 }
 
 // lockJobs lets the calls that count the jobs of an organisation come one after the other.

@@ -113,7 +113,7 @@ func (n *nation) connectBank(ctx context.Context) error {
 }
 
 func (n *nation) watchCustomers(ctx context.Context) error {
-	list, err := n.api.CreateWatchList(ctx, n.key(keyWatch), "customers with online banking")
+	list, err := n.api.CreateWatchList(ctx, n.key(keyWatch), client.NewWatchList{Name: "customers with online banking"})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (n *nation) addHook(ctx context.Context, name, called, path, algorithm stri
 
 // sendNumbers lets the bank verify a file of its customers.
 func (n *nation) sendNumbers(ctx context.Context) error {
-	job, err := n.api.CreateJob(ctx, n.key(keyFiles), "customers of the branch in Ikeja")
+	job, err := n.api.CreateJob(ctx, n.key(keyFiles), client.NewJob{Name: "customers of the branch in Ikeja"})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (n *nation) sendNumbers(ctx context.Context) error {
 	if _, err := n.api.SendJobFile(ctx, n.key(keyFiles), job.ID, strings.NewReader(file), "text/csv"); err != nil {
 		return err
 	}
-	if _, err := n.api.CreateJob(ctx, n.key(keyFiles), "dormant accounts, November"); err != nil { // waits for its file
+	if _, err := n.api.CreateJob(ctx, n.key(keyFiles), client.NewJob{Name: "dormant accounts, November"}); err != nil { // waits for its file
 		return err
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && ctx.Err() == nil; pause.For(ctx, 200*time.Millisecond) {
@@ -163,7 +163,7 @@ func (n *nation) sendNumbers(ctx context.Context) error {
 
 // sendLeads lets a lender send a file of consecutive numbers, which staff have to decide.
 func (n *nation) sendLeads(ctx context.Context) error {
-	job, err := n.api.CreateJob(ctx, n.key(keyQuickloan), "leads of November")
+	job, err := n.api.CreateJob(ctx, n.key(keyQuickloan), client.NewJob{Name: "leads of November"})
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (n *nation) tryTestNumbers(ctx context.Context) error {
 
 // watchAtRandom enters numbers of which most are no lines, which staff have to look at.
 func (n *nation) watchAtRandom(ctx context.Context) error {
-	list, err := n.api.CreateWatchList(ctx, n.key(keyQuickloan), "leads")
+	list, err := n.api.CreateWatchList(ctx, n.key(keyQuickloan), client.NewWatchList{Name: "leads"})
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func (r *remote) printJob(asJSON bool, j *client.Job) error {
 }
 
 func (r *remote) jobsSendCommand() *cobra.Command {
-	var name, out string
+	var form client.NewJob
+	var out string
 	var wait bool
 	cmd := &cobra.Command{
 		Use: "send FILE", Short: "Send a file of numbers; - is standard input", Args: cobra.ExactArgs(1),
@@ -56,7 +57,8 @@ compressed with gzip or zstd. With --wait the command ends when the job has ende
 exit code is 6 if rows were rejected. With --out it also waits, and writes the result to a file.`,
 		Example: "  lineproof api jobs send customers.csv.gz\n  lineproof api jobs send customers.csv --wait --out answers.csv",
 	}
-	cmd.Flags().StringVar(&name, "name", "", "a name for people")
+	cmd.Flags().StringVar(&form.Name, "name", "", "a name for people")
+	cmd.Flags().StringVar(&form.IdempotencyKey, "idempotency-key", "", "identifies this job, so that a retry does not create it twice")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job has ended")
 	cmd.Flags().StringVar(&out, "out", "", "wait, and write the result to this file; - is standard output")
 	asJSON := console.JSONFlag(cmd)
@@ -66,7 +68,7 @@ exit code is 6 if rows were rejected. With --out it also waits, and writes the r
 			return err
 		}
 		defer sent()
-		j, err := c.CreateJob(ctx, key, name)
+		j, err := c.CreateJob(ctx, key, form)
 		if err != nil {
 			return err
 		}

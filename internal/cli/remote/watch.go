@@ -67,9 +67,12 @@ func (r *remote) watchCreateCommand() *cobra.Command {
 		Long:    "Creates an empty watch-list and prints it. Put numbers into it with add or replace.",
 		Example: "  lineproof api watch create customers",
 	}
+	var form client.NewWatchList
+	cmd.Flags().StringVar(&form.IdempotencyKey, "idempotency-key", "", "identifies this list, so that a retry does not create it twice")
 	asJSON := console.JSONFlag(cmd)
 	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, args []string) error {
-		l, err := c.CreateWatchList(ctx, key, args[0])
+		form.Name = args[0]
+		l, err := c.CreateWatchList(ctx, key, form)
 		if err != nil {
 			return err
 		}

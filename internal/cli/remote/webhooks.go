@@ -109,6 +109,7 @@ Confirm the endpoint when it can answer the challenge.`,
 	cmd.Flags().StringVar(&w.Name, "name", "", "a name for people")
 	cmd.Flags().StringVar(&w.Form, "form", "", "how many events a request has: batch (default) or single")
 	cmd.Flags().StringVar(&w.Algorithm, "algorithm", "", "how requests are signed: ed25519 (default) or hmac")
+	cmd.Flags().StringVar(&w.IdempotencyKey, "idempotency-key", "", "identifies this endpoint, so that a retry does not create it twice")
 	console.Require(cmd, "name")
 	asJSON := console.JSONFlag(cmd)
 	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, args []string) error {

@@ -107,6 +107,18 @@ var (
 
 // Create creates an empty list.
 func (s *Service) Create(ctx context.Context, o Owner, name string) (l List, err error) {
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		l, err = s.CreateIn(ctx, tx, o, name)
+		return err
+	})
+	if err != nil {
+		return List{}, err
+	}
+	return l, nil
+}
+
+// CreateIn is [Service.Create] in a transaction of the caller.
+func (s *Service) CreateIn(ctx context.Context, tx pg.Tx, o Owner, name string) (List, error) {
 	name = strings.TrimSpace(name)
 	var wrong fault.Form
 	wrong.Check(name != "", "name", fault.Required, "Give the list a name.")
@@ -115,26 +127,20 @@ func (s *Service) Create(ctx context.Context, o Owner, name string) (l List, err
 		return List{}, err
 	}
 	now := s.now()
-	l = List{ID: uuid.Must(uuid.NewV7()), Name: name, State: Active, CreatedAt: now, ChangedAt: now}
-	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		// Of two calls at once the second counts the list of the first.
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof watch-lists ' || $1::text, 0))`, o.Entity.String()); err != nil {
-			return fmt.Errorf("watchlist: create a list: %w", err)
-		}
-		made, err := tx.Exec(ctx, `INSERT INTO watch_list (id, entity_id, mode, name, created_at, changed_at) SELECT $1, $2, $3, $4, $5, $5
-			WHERE (SELECT count(*) FROM watch_list WHERE entity_id = $2 AND mode = $3) < $6`, l.ID, o.Entity, o.Mode, name, now, maxLists)
-		if err != nil {
-			return fmt.Errorf("watchlist: create a list: %w", err)
-		}
-		if made.RowsAffected() == 0 {
-			return ErrTooManyLists
-		}
-		return s.audit(ctx, tx, &o, audit.ListCreated, l.ID, 0)
-	})
-	if err != nil {
-		return List{}, err
+	l := List{ID: uuid.Must(uuid.NewV7()), Name: name, State: Active, CreatedAt: now, ChangedAt: now}
+	// Of two calls at once the second counts the list of the first.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof watch-lists ' || $1::text, 0))`, o.Entity.String()); err != nil {
+		return List{}, fmt.Errorf("watchlist: create a list: %w", err)
 	}
-	return l, nil
+	made, err := tx.Exec(ctx, `INSERT INTO watch_list (id, entity_id, mode, name, created_at, changed_at) SELECT $1, $2, $3, $4, $5, $5
+		WHERE (SELECT count(*) FROM watch_list WHERE entity_id = $2 AND mode = $3) < $6`, l.ID, o.Entity, o.Mode, name, now, maxLists)
+	if err != nil {
+		return List{}, fmt.Errorf("watchlist: create a list: %w", err)
+	}
+	if made.RowsAffected() == 0 {
+		return List{}, ErrTooManyLists
+	}
+	return l, s.audit(ctx, tx, &o, audit.ListCreated, l.ID, 0)
 }
 
 const listColumns = `id, name, state, members, digest, effective_from, created_at, changed_at`

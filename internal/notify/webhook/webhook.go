@@ -199,55 +199,68 @@ type Created struct {
 // Create creates an endpoint. It gets no events before [Service.Confirm]; then it gets
 // those that were added to the feed after now.
 func (s *Service) Create(ctx context.Context, o feed.Owner, f NewForm, by By) (c Created, err error) {
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		c, err = s.CreateIn(ctx, tx, o, f, by)
+		return err
+	})
+	if err != nil {
+		return Created{}, err
+	}
+	return c, nil
+}
+
+// CreateIn is [Service.Create] in a transaction of the caller.
+func (s *Service) CreateIn(ctx context.Context, tx pg.Tx, o feed.Owner, f NewForm, by By) (Created, error) {
 	if err := s.check(&f, o.Mode); err != nil {
 		return Created{}, err
 	}
-	now := s.now()
 	key := NewKey(f.Algorithm)
 	e := Endpoint{
 		ID: uuid.Must(uuid.NewV7()), Name: f.Name, URL: f.URL, Mode: o.Mode, Form: f.Form, Algorithm: f.Algorithm,
-		State: Unconfirmed, CreatedAt: now, ChangedAt: now, entity: o.Entity,
+		State: Unconfirmed, CreatedAt: s.now(), entity: o.Entity,
 	}
+	e.ChangedAt = e.CreatedAt
 	if by.Actor.Kind == audit.APIKey {
 		e.madeByKey = by.Actor.ID
 	}
 	e.encryptedKey = s.encryptKey(&e, key)
-	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		if err := s.checkPerson(ctx, tx, e.Mode, by, stepup.CreateWebhook); err != nil {
-			return err
-		}
-		// Of two calls at once the second counts the endpoint of the first.
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof webhooks ' || $1::text, 0))`, o.Entity.String()); err != nil {
-			return err
-		}
-		made, err := tx.Exec(ctx, `INSERT INTO hook_endpoint (id, entity_id, mode, name, url, form, algorithm, state, key, created_at, changed_at, made_by_key)
-			SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12 WHERE (SELECT count(*) FROM hook_endpoint WHERE entity_id = $2 AND mode = $3) < $11`,
-			e.ID, o.Entity, o.Mode, e.Name, e.URL, e.Form, e.Algorithm, e.State, e.encryptedKey, now, maxEndpoints, pg.ID(e.madeByKey))
-		if err != nil {
-			return err
-		}
-		if made.RowsAffected() == 0 {
-			return ErrTooManyEndpoints
-		}
-		err = tx.QueryRow(ctx, `INSERT INTO hook_cursor (endpoint_id, seq) SELECT $1, coalesce((SELECT seq FROM feed_head WHERE entity_id = $2 AND mode = $3), 0) RETURNING seq`,
-			e.ID, o.Entity, o.Mode).Scan(&e.Seq)
-		if err != nil {
-			return err
-		}
-		if e.Mode != "test" && s.NotifyCreated != nil {
-			if err := s.NotifyCreated(ctx, tx, &e, by.Actor); err != nil {
-				return err
-			}
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: by.Actor, Action: audit.WebhookCreated, Subject: e.ID, Entity: o.Entity, Request: by.Request,
-			After: map[string]any{"name": e.Name, "url": e.URL, "mode": e.Mode, "form": e.Form, "algorithm": e.Algorithm},
-		})
-	})
-	if err != nil {
+	if err := s.insert(ctx, tx, &e, by); err != nil {
 		return Created{}, fmt.Errorf("webhook: create an endpoint: %w", err)
 	}
 	return Created{Endpoint: e, Key: key.Receiver()}, nil
+}
+
+func (s *Service) insert(ctx context.Context, tx pg.Tx, e *Endpoint, by By) error {
+	if err := s.checkPerson(ctx, tx, e.Mode, by, stepup.CreateWebhook); err != nil {
+		return err
+	}
+	// Of two calls at once the second counts the endpoint of the first.
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof webhooks ' || $1::text, 0))`, e.entity.String()); err != nil {
+		return err
+	}
+	made, err := tx.Exec(ctx, `INSERT INTO hook_endpoint (id, entity_id, mode, name, url, form, algorithm, state, key, created_at, changed_at, made_by_key)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12 WHERE (SELECT count(*) FROM hook_endpoint WHERE entity_id = $2 AND mode = $3) < $11`,
+		e.ID, e.entity, e.Mode, e.Name, e.URL, e.Form, e.Algorithm, e.State, e.encryptedKey, e.CreatedAt, maxEndpoints, pg.ID(e.madeByKey))
+	if err != nil {
+		return err
+	}
+	if made.RowsAffected() == 0 {
+		return ErrTooManyEndpoints
+	}
+	err = tx.QueryRow(ctx, `INSERT INTO hook_cursor (endpoint_id, seq) SELECT $1, coalesce((SELECT seq FROM feed_head WHERE entity_id = $2 AND mode = $3), 0) RETURNING seq`,
+		e.ID, e.entity, e.Mode).Scan(&e.Seq)
+	if err != nil {
+		return err
+	}
+	if e.Mode != "test" && s.NotifyCreated != nil {
+		if err := s.NotifyCreated(ctx, tx, e, by.Actor); err != nil {
+			return err
+		}
+	}
+	return audit.Write(ctx, tx, audit.Entry{
+		At: e.CreatedAt, Actor: by.Actor, Action: audit.WebhookCreated, Subject: e.ID, Entity: e.entity, Request: by.Request,
+		After: map[string]any{"name": e.Name, "url": e.URL, "mode": e.Mode, "form": e.Form, "algorithm": e.Algorithm},
+	})
 }
 
 // checkPerson returns an error unless a person may decide where live events go. What an API

@@ -224,7 +224,7 @@ const invited = "(invited)"
 
 // Invite creates an account without a password, in the caller's transaction, or
 // returns the one created by an earlier invitation of the same kind to the same
-// organisation. It returns ErrTaken only for the address of somebody whom the organisation
+// organisation. It returns ErrOnTeam only for the address of somebody whom the organisation
 // sees among its people anyway; it looks at no other accounts (claim.go).
 func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, error) {
 	var wrong fault.Form
@@ -255,7 +255,7 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	case err != nil:
 		return Account{}, fmt.Errorf("registry: look for an invitation: %w", err)
 	case before.kind != i.Kind || !before.renews:
-		return Account{}, errOnTeam
+		return Account{}, ErrOnTeam
 	default:
 		// Password, verification, role and rights of before are lost.
 		_, err := tx.Exec(ctx, `UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = $2, makes_keys = false, supplies = false
@@ -273,13 +273,13 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	case err != nil:
 		return Account{}, fmt.Errorf("registry: insert the account: %w", err)
 	case !inserted: // somebody of the organisation invites the same person at this moment
-		return Account{}, errOnTeam
+		return Account{}, ErrOnTeam
 	}
 	return r.Account(ctx, tx, id)
 }
 
-// errOnTeam reports an invitation of somebody who is in the list of people.
-var errOnTeam = ErrTaken.With(fault.Violation{
+// ErrOnTeam reports an invitation of somebody who is in the list of people.
+var ErrOnTeam = fault.New(fault.AlreadyExists, "Values that must be unique already belong to another record; violations lists all of them.").With(fault.Violation{
 	Field: "email", Code: fault.Taken, Message: "The list of people has this e-mail address already, of a person who has accepted or was invited with another role.",
 })
 

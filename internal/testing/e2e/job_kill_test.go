@@ -132,7 +132,7 @@ func (j *jobRun) send(ctx context.Context, path string, mark func(string)) error
 	}
 	defer f.Close()
 	mark("receiving")
-	job, err := j.client().CreateJob(ctx, j.key, "e2e")
+	job, err := j.client().CreateJob(ctx, j.key, client.NewJob{Name: "e2e"})
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,14 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/access/idempotency"
 	"github.com/lineproof/lineproof/internal/access/stepup"
 	"github.com/lineproof/lineproof/internal/answer/filejob"
 	"github.com/lineproof/lineproof/internal/answer/impact"
@@ -168,6 +170,20 @@ func (c *bankCall) decode(check func(*fault.Form), fields ...field) error {
 		check(&wrong)
 	}
 	return mergeViolations(found, wrong.Err())
+}
+
+// decodeOnce is decode for an operation that creates something and takes an Idempotency-Key. Its
+// content is the text of the fields.
+func (c *bankCall) decodeOnce(operation string, fields ...field) (idempotency.Ticket, error) {
+	key, found := idempotencyKey(c.r)
+	if err := c.decode(func(wrong *fault.Form) { wrong.Add(found...) }, fields...); err != nil {
+		return idempotency.Ticket{}, err
+	}
+	texts := make([]string, len(fields))
+	for i := range fields {
+		texts[i] = *fields[i].text
+	}
+	return idempotency.Ticket{Caller: c.key, Operation: operation, Key: key, Body: []byte(strings.Join(texts, "\x00"))}, nil
 }
 
 // file returns the body of a request that sends a file.

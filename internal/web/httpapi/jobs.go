@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/lineproof/lineproof/internal/answer/filejob"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -47,14 +48,14 @@ func (c *bankCall) jobOwner() filejob.Owner {
 // createJob serves POST /api/v1/jobs.
 func (b *Bank) createJob(_ http.ResponseWriter, r *http.Request, c *bankCall) error {
 	var name string
-	if err := c.decode(nil, field{name: "name", text: &name}); err != nil {
-		return err
-	}
-	j, err := b.Jobs.Create(r.Context(), c.jobOwner(), c.key, name, filejob.By(c.by))
+	ticket, err := c.decodeOnce("create-job", field{name: "name", text: &name})
 	if err != nil {
 		return err
 	}
-	return c.respond(jobOf(&j))
+	return c.api.once(c.w, r, ticket, func(tx pg.Tx) (any, error) {
+		j, err := b.Jobs.CreateIn(r.Context(), tx, c.jobOwner(), c.key, name, filejob.By(c.by))
+		return jobOf(&j), err
+	}, nil)
 }
 
 // jobsPage is how many jobs a response lists.

@@ -92,24 +92,30 @@ func onboardBody(f registry.ApplicationForm) []byte {
 // ticket's key took effect before. Headers, if not nil, sets response headers from
 // the body, for the first response and for repeated ones.
 func (a *API) once(w http.ResponseWriter, r *http.Request, t idempotency.Ticket, fn func(tx pg.Tx) (any, error), headers func(body []byte)) error {
-	body, replayed, err := a.Answers.Do(r.Context(), t, func(tx pg.Tx) ([]byte, error) {
-		data, err := fn(tx)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(success(data))
-	})
+	body, _, err := a.storeOnce(w, r, t, fn)
 	if err != nil {
 		return err
-	}
-	if replayed {
-		w.Header().Set("Idempotency-Replayed", "true")
 	}
 	if headers != nil {
 		headers(body)
 	}
 	send(w, r, http.StatusOK, body)
 	return nil
+}
+
+// storeOnce is once without sending the response. Replayed says that it is the stored one.
+func (a *API) storeOnce(w http.ResponseWriter, r *http.Request, t idempotency.Ticket, fn func(tx pg.Tx) (any, error)) (body []byte, replayed bool, err error) {
+	body, replayed, err = a.Answers.Do(r.Context(), t, func(tx pg.Tx) ([]byte, error) {
+		data, err := fn(tx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(success(data))
+	})
+	if err == nil && replayed {
+		w.Header().Set("Idempotency-Replayed", "true")
+	}
+	return body, replayed, err
 }
 
 // idempotencyKey returns the request's Idempotency-Key, or "". The quotation

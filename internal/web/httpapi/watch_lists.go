@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/lineproof/lineproof/internal/notify/watchlist"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 type listResponse struct {
@@ -29,14 +30,14 @@ func listOf(l *watchlist.List, mode string) listResponse {
 // createList serves POST /api/v1/watch-lists.
 func (b *Bank) createList(_ http.ResponseWriter, r *http.Request, c *bankCall) error {
 	var name string
-	if err := c.decode(nil, field{name: "name", text: &name}); err != nil {
-		return err
-	}
-	l, err := b.Lists.Create(r.Context(), c.owner, name)
+	ticket, err := c.decodeOnce("create-watch-list", field{name: "name", text: &name})
 	if err != nil {
 		return err
 	}
-	return c.respond(listOf(&l, c.owner.Mode))
+	return c.api.once(c.w, r, ticket, func(tx pg.Tx) (any, error) {
+		l, err := b.Lists.CreateIn(r.Context(), tx, c.owner, name)
+		return listOf(&l, c.owner.Mode), err
+	}, nil)
 }
 
 // showLists serves GET /api/v1/watch-lists.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/notify/webhook"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -82,15 +83,27 @@ func (b *Bank) onWebhook(serve func(w http.ResponseWriter, r *http.Request, c *b
 	}
 }
 
-// createWebhook serves POST /api/v1/webhooks.
+// createWebhook serves POST /api/v1/webhooks. The stored response has no secret: a repeated one
+// does not show it again.
 func (b *Bank) createWebhook(_ http.ResponseWriter, r *http.Request, c *bankCall) error {
 	var name, url, form, algorithm string
-	if err := c.decode(nil, field{name: "name", text: &name}, field{name: "url", text: &url}, field{name: "form", text: &form}, field{name: "algorithm", text: &algorithm}); err != nil {
-		return err
-	}
-	made, err := b.Webhooks.Create(r.Context(), c.feedOwner(), webhook.NewForm{Name: name, URL: url, Form: webhook.Form(form), Algorithm: webhook.Algorithm(algorithm)}, c.by)
+	ticket, err := c.decodeOnce("create-webhook",
+		field{name: "name", text: &name}, field{name: "url", text: &url}, field{name: "form", text: &form}, field{name: "algorithm", text: &algorithm})
 	if err != nil {
 		return err
+	}
+	var made webhook.Created
+	body, replayed, err := c.api.storeOnce(c.w, r, ticket, func(tx pg.Tx) (any, error) {
+		f := webhook.NewForm{Name: name, URL: url, Form: webhook.Form(form), Algorithm: webhook.Algorithm(algorithm)}
+		made, err = b.Webhooks.CreateIn(r.Context(), tx, c.feedOwner(), f, c.by)
+		return b.webhookOf(&made.Endpoint), err
+	})
+	switch {
+	case err != nil:
+		return err
+	case replayed:
+		send(c.w, r, http.StatusOK, body)
+		return nil
 	}
 	return c.respond(b.createdOf(&made))
 }
