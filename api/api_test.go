@@ -73,6 +73,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/regulator/v1/team",
 		"DELETE /api/regulator/v1/team/{accountId}",
 		"POST /api/regulator/v1/upload-document",
+		"GET /api/v1/budgets",
 		"GET /api/v1/feed",
 		"POST /api/v1/feed/acknowledgements",
 		"GET /api/v1/feed/stream",

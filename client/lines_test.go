@@ -44,6 +44,13 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 	"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt": func(ctx context.Context, c *client.Client) error {
 		return c.Receipt(ctx, accessToken, requestID, io.Discard)
 	},
+	"GET /api/v1/budgets": func(ctx context.Context, c *client.Client) error {
+		left, err := c.Budgets(ctx, accessToken)
+		if err == nil && (left.Rates[0].Remaining != 57 || left.Budgets[0].Limit != nil || *left.Budgets[2].Remaining != 79_583 || left.Sizes.BatchNumbers != 1000) {
+			return fmt.Errorf("the budgets are %+v", left)
+		}
+		return err
+	},
 	"GET /api/v1/test/clock": func(ctx context.Context, c *client.Client) error {
 		clock, err := c.TestClock(ctx, accessToken)
 		if err == nil && (clock.Day != 20 || clock.Lives[0].Next.Answer != "RECYCLED") {

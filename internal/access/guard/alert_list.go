@@ -89,6 +89,7 @@ type Usage struct {
 	Requests, Answered, Misses, Numbers int64 // on this day
 	Month                               int64 // answered in this month, including this day
 	Year                                int64 // different numbers in this year, up to an hour ago
+	Files                               int64 // different numbers of files on this day
 
 	held int64 // how much of its budgets the organisation does not have yet
 }
@@ -102,10 +103,11 @@ func (u *Usage) Allowed(budget int64) int64 { return warmed(budget, u.held) }
 func UsageOf(ctx context.Context, from pg.DB, entity uuid.UUID, now time.Time) (u Usage, err error) {
 	err = from.QueryRow(ctx, `SELECT coalesce(sum(asked) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered) FILTER (WHERE day = t.today), 0)::bigint,
 			coalesce(sum(misses) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(numbers) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered), 0)::bigint,
-			coalesce((SELECT y.counted FROM guard_year y WHERE y.subject_id = $1 AND y.year = $3), 0)
+			coalesce((SELECT y.counted FROM guard_year y WHERE y.subject_id = $1 AND y.year = $3), 0),
+			coalesce((SELECT f.file_spent FROM guard_entered f WHERE f.subject_id = $1 AND f.year = $3 AND f.file_day = $2), 0)
 		FROM usage_day, (SELECT DATE '1970-01-01' + $2::int AS today) t
 		WHERE entity_id = $1 AND day >= date_trunc('month', t.today) AND day <= t.today`, entity, dayOf(now), yearOf(dayOf(now))).
-		Scan(&u.Requests, &u.Answered, &u.Misses, &u.Numbers, &u.Month, &u.Year)
+		Scan(&u.Requests, &u.Answered, &u.Misses, &u.Numbers, &u.Month, &u.Year, &u.Files)
 	if err != nil {
 		return Usage{}, fmt.Errorf("guard: read the usage: %w", err)
 	}

@@ -21,7 +21,8 @@ import (
 // filesTimes is how many times the budget of a day the files of a day may have.
 const filesTimes = 10
 
-func filesOf(budget int64) int64 { return filesTimes * budget }
+// FilesOf returns how many numbers the files of a day may have, by the budget of numbers of a day.
+func FilesOf(budget int64) int64 { return filesTimes * budget }
 
 // FileNumbers is a file of numbers before its rows are answered.
 type FileNumbers struct {
@@ -54,7 +55,7 @@ func (g *Guard) EnterFile(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Bud
 		v.Misses = missed * v.Numbers / sampled
 	}
 	counts := make([]fileCount, 0, 2)
-	for _, c := range []fileCount{{subject: o, budget: filesOf(b.Numbers), over: overFiles}, {subject: o.sponsor.Load(), budget: filesOf(b.SponsorNumbers), over: overSponsorFiles}} {
+	for _, c := range []fileCount{{subject: o, budget: FilesOf(b.Numbers), over: overFiles}, {subject: o.sponsor.Load(), budget: FilesOf(b.SponsorNumbers), over: overSponsorFiles}} {
 		if c.subject == nil {
 			continue
 		}

@@ -69,9 +69,9 @@ func (r refusal) fault(b *Budget, now time.Time) error {
 	case overSponsorYear:
 		f = quotaError("The budget of "+withCommas(b.SponsorYear)+" different numbers a year, which all organisations share that the same client onboarded, is used up: only numbers that this organisation already verified today are answered", nextYear(now), now)
 	case overFiles:
-		f = quotaError("The numbers of this file are more than are left of the "+withCommas(filesOf(b.Numbers))+" a day that files may have", tomorrow(now), now)
+		f = quotaError("The numbers of this file are more than are left of the "+withCommas(FilesOf(b.Numbers))+" a day that files may have", tomorrow(now), now)
 	case overSponsorFiles:
-		f = quotaError("The numbers of this file are more than are left of the "+withCommas(filesOf(b.SponsorNumbers))+" a day that the files of all organisations may have that the same client onboarded", tomorrow(now), now)
+		f = quotaError("The numbers of this file are more than are left of the "+withCommas(FilesOf(b.SponsorNumbers))+" a day that the files of all organisations may have that the same client onboarded", tomorrow(now), now)
 	}
 	if b.growing && r >= overNumbers {
 		f.Message += " The budget of a new organisation grows with its age, and with documents that the regulator has accepted."

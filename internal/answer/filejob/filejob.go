@@ -222,18 +222,34 @@ func lockJobs(ctx context.Context, tx pg.Tx, entity uuid.UUID) error {
 	return nil
 }
 
-// checkCounts refuses another job of an organisation that has as many as it may, of live and
-// of test keys together.
+// Counts are the jobs of an organisation, of live and of test keys together.
+type Counts struct{ Open, MaxOpen, Day, MaxDay int64 }
+
+// Counts returns how many jobs of an organisation have not ended, and how many it created in
+// the last 24 hours.
+func (s *Service) Counts(ctx context.Context, from pg.DB, entity uuid.UUID) (Counts, error) {
+	return counts(ctx, from, entity, s.now())
+}
+
+func counts(ctx context.Context, from pg.DB, entity uuid.UUID, now time.Time) (Counts, error) {
+	c := Counts{MaxOpen: maxOpen, MaxDay: maxDay}
+	err := from.QueryRow(ctx, `SELECT (SELECT count(*) FROM file_job WHERE entity_id = $1 AND state IN ('waiting', 'checking', 'held', 'running', 'writing')),
+		(SELECT count(*) FROM file_job WHERE entity_id = $1 AND mode IN ('live', 'test') AND created_at > $2)`, entity, now.Add(-24*time.Hour)).Scan(&c.Open, &c.Day)
+	if err != nil {
+		return Counts{}, fmt.Errorf("filejob: count jobs: %w", err)
+	}
+	return c, nil
+}
+
+// checkCounts refuses another job of an organisation that has as many as it may.
 func checkCounts(ctx context.Context, tx pg.Tx, entity uuid.UUID, now time.Time) error {
-	var open, today int
-	err := tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM file_job WHERE entity_id = $1 AND state IN ('waiting', 'checking', 'held', 'running', 'writing')),
-		(SELECT count(*) FROM file_job WHERE entity_id = $1 AND mode IN ('live', 'test') AND created_at > $2)`, entity, now.Add(-24*time.Hour)).Scan(&open, &today)
+	c, err := counts(ctx, tx, entity, now)
 	switch {
 	case err != nil:
-		return fmt.Errorf("filejob: count jobs: %w", err)
-	case open >= maxOpen:
+		return err
+	case c.Open >= maxOpen:
 		return ErrTooManyJobs
-	case today >= maxDay:
+	case c.Day >= maxDay:
 		return ErrTooManyToday
 	}
 	return nil

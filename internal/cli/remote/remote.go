@@ -53,7 +53,7 @@ users of the machine could read them. The variables:
 	}
 	r := &remote{Console: c}
 	cmd.PersistentFlags().StringVar(&r.url, "url", "", "base URL of the service (default: LINEPROOF_API_URL, or http://127.0.0.1:8080)")
-	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.documentsCommand(), r.loginCommand(), r.verifyCommand(), r.batchCommand(), r.receiptCommand(), r.linesCommand(),
+	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.documentsCommand(), r.loginCommand(), r.verifyCommand(), r.batchCommand(), r.receiptCommand(), r.budgetsCommand(), r.linesCommand(),
 		r.jobsCommand(), r.watchCommand(), r.feedCommand(), r.webhooksCommand())
 	return cmd
 }

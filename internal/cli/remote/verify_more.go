@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,42 @@ an answer has its error. For more numbers send a file: lineproof api jobs send`,
 			rows = append(rows, []string{one.PhoneNumber, string(one.Status), one.MobileNetwork, one.RequestID})
 		}
 		return r.Print(*asJSON, all, rows...)
+	})
+}
+
+func (r *remote) budgetsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "budgets", Short: "Show what is left of your limits", Args: cobra.NoArgs,
+		Long: `Shows what is left of the rates of the API key and of its organisation, and of the quotas and budgets of the organisation, and when
+they renew. It uses one request of the rates, and no quota.`,
+		Example: "  lineproof api budgets",
+	}
+	asJSON := console.JSONFlag(cmd)
+	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, _ []string) error {
+		b, err := c.Budgets(ctx, key)
+		if err != nil {
+			return err
+		}
+		number := func(n *int64) string {
+			if n == nil {
+				return "no limit"
+			}
+			return strconv.FormatInt(*n, 10)
+		}
+		rows := [][]string{{"WHAT", "LIMIT", "USED", "LEFT", "RENEWS"}}
+		for _, rate := range b.Rates {
+			rows = append(rows, []string{
+				"rate of the " + rate.Name, strconv.FormatFloat(rate.PerSecond, 'f', -1, 64) + "/s, " + strconv.Itoa(rate.Burst) + " at once", strconv.Itoa(rate.Burst - rate.Remaining),
+				strconv.Itoa(rate.Remaining), "in " + strconv.FormatInt(rate.ResetSeconds, 10) + "s",
+			})
+		}
+		for _, one := range b.Budgets {
+			rows = append(rows, []string{one.Name, number(one.Limit), strconv.FormatInt(one.Used, 10), number(one.Remaining), timeOrEmpty(one.RenewsAt)})
+		}
+		if b.Restriction != "none" {
+			r.Note("the organisation is %s, because its requests look like number scanning", b.Restriction)
+		}
+		return r.Print(*asJSON, b, rows...)
 	})
 }
 

@@ -143,6 +143,15 @@ func (s *Service) CreateIn(ctx context.Context, tx pg.Tx, o Owner, name string) 
 	return l, s.audit(ctx, tx, &o, audit.ListCreated, l.ID, 0)
 }
 
+// Count returns how many lists an owner has, and how many it may have.
+func (s *Service) Count(ctx context.Context, from pg.DB, o Owner) (lists, most int64, err error) {
+	err = from.QueryRow(ctx, `SELECT count(*) FROM watch_list WHERE entity_id = $1 AND mode = $2`, o.Entity, o.Mode).Scan(&lists)
+	if err != nil {
+		return 0, 0, fmt.Errorf("watchlist: count lists: %w", err)
+	}
+	return lists, maxLists, nil
+}
+
 const listColumns = `id, name, state, members, digest, effective_from, created_at, changed_at`
 
 // scanList reads a list, and the columns that follow those of the list.

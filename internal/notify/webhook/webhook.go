@@ -263,6 +263,15 @@ func (s *Service) insert(ctx context.Context, tx pg.Tx, e *Endpoint, by By) erro
 	})
 }
 
+// Count returns how many endpoints an owner has, and how many it may have.
+func (s *Service) Count(ctx context.Context, from pg.DB, o feed.Owner) (endpoints, most int64, err error) {
+	err = from.QueryRow(ctx, `SELECT count(*) FROM hook_endpoint WHERE entity_id = $1 AND mode = $2`, o.Entity, o.Mode).Scan(&endpoints)
+	if err != nil {
+		return 0, 0, fmt.Errorf("webhook: count endpoints: %w", err)
+	}
+	return endpoints, maxEndpoints, nil
+}
+
 // checkPerson returns an error unless a person may decide where live events go. What an API
 // key may was decided by the person who created it.
 func (s *Service) checkPerson(ctx context.Context, tx pg.Tx, mode string, by By, action stepup.Action) error {

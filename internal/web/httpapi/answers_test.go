@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
 		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), receiptAnswers(), generalAnswers(),
-		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), conflictAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(), bankAnswers(),
+		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), conflictAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(), bankAnswers(), budgetAnswers(),
 	} {
 		for name, tc := range table {
 			if seen[name] {

@@ -162,6 +162,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + batchPath:   {"api key live", "api key test", "api key bank"},
 		verifiedRoute:         {"api key live", "api key test", "api key bank"},
 		receiptRoute:          {"api key live", "api key test", "api key bank"},
+		"GET " + budgetsPath:  {"api key live", "api key test", "api key bank"},
 		"GET " + clockPath:    {"api key test"},
 		"POST " + clockPath:   {"api key test"},
 		"POST " + eventsPath:  {supplies, ports, flags},
@@ -323,6 +324,8 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 		r = get(conflictsPath, "")
 	case supplyPath:
 		r = get(supplyPath, "")
+	case budgetsPath:
+		r = get(budgetsPath, "")
 	case clockPath:
 		if r = get(clockPath, ""); method == http.MethodPost {
 			r = post(clockPath, "", `{"advance":"P1D"}`)

@@ -62,6 +62,7 @@ const (
 	webhooksPath = "/api/v1/webhooks"
 	webhookPath  = webhooksPath + "/{webhookId}"
 	clockPath    = "/api/v1/test/clock"
+	budgetsPath  = "/api/v1/budgets"
 )
 
 // The most bytes of a JSON body that has as many numbers, or ids of events, as are allowed.
@@ -119,6 +120,7 @@ func (a *API) bankRoutes() []route {
 		row(http.MethodGet, feedPath, access.FeedRight, 0, b.readFeed),
 		row(http.MethodGet, streamPath, access.FeedRight, 0, b.streamFeed),
 		row(http.MethodPost, acksPath, access.FeedRight, short, b.acknowledge),
+		row(http.MethodGet, budgetsPath, "", short, b.showBudgets),
 		row(http.MethodGet, clockPath, "", short, b.showClock),
 		row(http.MethodPost, clockPath, "", short, b.moveClock),
 	}

@@ -294,7 +294,8 @@ var quiet = map[string][]string{
 		"POST /api/v1/lines/events", "POST /api/v1/lines/orders", "POST /api/v1/lines/imports", "GET /api/v1/lines/imports", "GET /api/v1/lines/imports/{importId}",
 		"GET /api/v1/lines/imports/{importId}/refused", "GET /api/v1/lines/imports/{importId}/receipt", "GET /api/v1/lines/supply", "GET /api/v1/lines/conflicts", "POST /api/v1/lines/history",
 	},
-	"is about test numbers, which are no lines": {"GET /api/v1/test/clock", "POST /api/v1/test/clock"},
+	"counts what was requested, and says nothing of any number": {"GET " + budgetsPath},
+	"is about test numbers, which are no lines":                 {"GET /api/v1/test/clock", "POST /api/v1/test/clock"},
 	"is about accounts, organisations, keys and documents": {
 		"POST /api/auth/token", "POST /api/auth/revoke", "GET /.well-known/oauth-authorization-server", "POST " + onboardPath, "POST " + uploadPath,
 		"GET /api/regulator/v1/documents", "GET /api/regulator/v1/documents/{documentId}", "GET /api/regulator/v1/documents/{documentId}/content",

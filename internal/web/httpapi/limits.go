@@ -219,7 +219,8 @@ func (a *API) withinLimits(w http.ResponseWriter, r *http.Request, who *access.P
 // charge takes n tokens from each bucket, or lets it owe them, and sets the headers. It
 // returns how many buckets were charged.
 func (a *API) charge(w http.ResponseWriter, r *http.Request, from *[2]bucket, owe bool, n int) (charged int, err error) {
-	var verdicts [2]limiter.Verdict
+	verdicts := &logOf(r.Context()).verdicts
+	*verdicts = [2]limiter.Verdict{}
 	for i := range from {
 		if from[i].name == "" {
 			break
@@ -230,11 +231,11 @@ func (a *API) charge(w http.ResponseWriter, r *http.Request, from *[2]bucket, ow
 			verdicts[i] = a.Limits.By.Take(r.Context(), from[i].key, from[i].rate, n)
 		}
 		if !verdicts[i].OK {
-			a.Limits.setHeaders(w.Header(), from, &verdicts)
+			a.Limits.setHeaders(w.Header(), from, verdicts)
 			return i, a.limitError(from[i].err, from[i].name, verdicts[i].RetryAfter)
 		}
 	}
-	a.Limits.setHeaders(w.Header(), from, &verdicts)
+	a.Limits.setHeaders(w.Header(), from, verdicts)
 	return len(from), nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/access/requestlog"
 	"github.com/lineproof/lineproof/internal/line"
+	limiter "github.com/lineproof/lineproof/internal/platform/limit"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 	"github.com/lineproof/lineproof/internal/web"
@@ -34,6 +35,7 @@ type requestLog struct {
 	number     phone.Number          // that it is about; zero if it has no valid one
 	answer     line.Status           // of a single number; "" for none
 	answers    map[line.Status]int64 // of a batch
+	verdicts   [2]limiter.Verdict    // of the rates that it was charged to
 }
 
 type requestLogKey struct{}

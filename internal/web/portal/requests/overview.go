@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/access/guard"
 	"github.com/lineproof/lineproof/internal/evidence/tally"
 	"github.com/lineproof/lineproof/internal/web/portal"
 	"github.com/lineproof/lineproof/internal/web/portal/kit"
@@ -85,6 +86,7 @@ func (p *Pages) quotas(r *http.Request) ([]Quota, error) {
 		{Label: "Answers this month", Used: used.Month, Max: limits.MonthQuota},
 		{Label: "Different numbers today", Used: used.Numbers, Max: limits.DayNumbers},
 		{Label: "Different numbers this year", Used: used.Year, Max: limits.YearNumbers},
+		{Label: "Numbers of files today", Used: used.Files, Max: guard.FilesOf(limits.DayNumbers)},
 	} {
 		if q.Max > 0 {
 			q.Left = max(0, q.Max-q.Used)
