@@ -25,6 +25,7 @@ type contract struct {
 
 	mu    *sync.Mutex
 	shown map[string]bool // operation and status, for which there is an answer, and with the code of an error
+	sent  map[string]bool // headers that an answer had
 }
 
 // readContract reads the contract once: that takes longer than most tests.
@@ -32,11 +33,11 @@ var readContract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3
 
 func loadContract(t *testing.T) contract {
 	t.Helper()
-	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool)}
+	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool), make(map[string]bool)}
 }
 
-// complete fails unless every documented status was seen, and every example of an error: its code
-// at that operation, and its message, but for figures, at any.
+// complete fails unless every documented status and every documented header was seen, and every example
+// of an error: its code at that operation, and its message, but for figures, at any.
 func (c contract) complete(t *testing.T) {
 	t.Helper()
 	for what, where := range elsewhere {
@@ -48,6 +49,11 @@ func (c contract) complete(t *testing.T) {
 	for path, item := range c.doc.Paths.Map() {
 		for method, o := range item.Operations() {
 			for status, res := range o.Responses.Map() {
+				for header := range res.Value.Headers {
+					if header = http.CanonicalHeaderKey(header); !c.sent[header] {
+						t.Errorf("%s %s %s documents the header %s, which no golden answer has", method, path, status, header)
+					}
+				}
 				name := method + " " + path + " " + status
 				if !c.shown[name] {
 					t.Errorf("%s %s: no golden answer shows %s", method, path, status)
@@ -142,6 +148,9 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 	c.mu.Lock()
 	name := r.Method + " " + path + " " + strconv.Itoa(res.Code)
 	c.shown[name] = true
+	for header := range res.Header() {
+		c.sent[header] = true
+	}
 	p, isError := problemOf(body)
 	c.shown[name+" "+p.code], c.shown[p.form()] = isError, isError
 	c.mu.Unlock()
@@ -155,14 +164,20 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 	if err := response.Value.Content[kind].Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
 		t.Errorf("the answer does not fit its schema: %v\n%s", err, res.Body)
 	}
+	c.headers(t, r, res, response.Value)
+}
+
+// headers fails unless the headers of a response are in the document.
+func (contract) headers(t *testing.T, r *http.Request, res *httptest.ResponseRecorder, response *openapi3.Response) {
+	t.Helper()
 	for name := range res.Header() {
-		generic := []string{"Content-Type", "Content-Length", "X-Content-Type-Options", "Allow", "Pragma"}
+		generic := []string{"Content-Type", "Content-Length", "X-Content-Type-Options", "Allow"}
 		documented := false
-		for h := range response.Value.Headers {
+		for h := range response.Headers {
 			documented = documented || http.CanonicalHeaderKey(h) == name
 		}
 		if !documented && !slices.Contains(generic, name) {
-			t.Errorf("%s %s %d does not document the header %s", r.Method, path, res.Code, name)
+			t.Errorf("%s %s %d does not document the header %s", r.Method, r.URL.Path, res.Code, name)
 		}
 	}
 }
