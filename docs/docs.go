@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the pages and their pictures, by their paths below docs/.
 //
-//go:embed *.md */*.md */*/*.md */*.svg */pictures/*.png
+//go:embed *.md */*.md */*/*.md */pictures/*.png
 var Files embed.FS

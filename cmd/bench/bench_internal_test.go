@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // The whole tool runs at a tiny size: every variant is measured, each answer of
-// verify is in the journal, and the page and the chart are written.
+// verify is in the journal, and the page is written.
 func TestWholeToolAtATinySize(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -102,8 +102,8 @@ func TestWholeToolAtATinySize(t *testing.T) {
 		t.Errorf("%d answers, %d records", r.Answers, r.Records)
 	}
 	written, err := os.ReadFile(page)
-	if _, chartErr := os.Stat(filepath.Join(filepath.Dir(page), chartName)); err != nil || chartErr != nil || !strings.Contains(string(written), "| verify | 8 |") {
-		t.Errorf("the page: %v, %v\n%s", err, chartErr, written)
+	if err != nil || !strings.Contains(string(written), "| verify | 8 |") {
+		t.Errorf("the page: %v\n%s", err, written)
 	}
 }
 

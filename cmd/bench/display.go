@@ -3,85 +3,43 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 )
 
-// display shows the progress: bars on a terminal, and plain lines elsewhere, so
-// that a log stays readable.
+// display shows the progress in lines.
 type display struct {
 	out  io.Writer
-	bars *mpb.Progress // nil without a terminal, or when no bar is shown
-	tty  bool
 	last time.Time // time of the last line
-}
-
-func newDisplay(out io.Writer) *display {
-	d := &display{out: out}
-	if f, ok := out.(*os.File); ok {
-		d.tty = term.IsTerminal(int(f.Fd()))
-	}
-	return d
 }
 
 // printf prints one line.
 func (d *display) printf(format string, args ...any) {
-	to := d.out
-	if d.bars != nil {
-		to = d.bars // above the bar
-	}
 	d.last = time.Now()
-	_, _ = fmt.Fprintf(to, format+"\n", args...) // a closed terminal must not stop the measurement
+	_, _ = fmt.Fprintf(d.out, format+"\n", args...) // a closed terminal must not stop the measurement
 }
 
-// bar is the progress of one task.
-type bar struct {
+// progress is how much of one task is done.
+type progress struct {
 	display *display
 	name    string
 	total   int64
 	done    int64
-	mpbBar  *mpb.Bar // nil without a terminal
 }
 
-// progressInterval is the time between two progress lines without a terminal.
+// progressInterval is the time between two lines of one task.
 const progressInterval = 10 * time.Second
 
-func (d *display) startBar(name string, total int64) *bar {
-	b := &bar{display: d, name: name, total: total}
-	if d.tty {
-		d.bars = mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-		b.mpbBar = d.bars.AddBar(total, mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d / %d ")),
-			mpb.AppendDecorators(decor.Percentage(), decor.Name(", time left "), decor.AverageETA(decor.ET_STYLE_GO)))
-	}
-	return b
+func (d *display) start(name string, total int64) *progress {
+	return &progress{display: d, name: name, total: total}
 }
 
-func (b *bar) add(n int64) {
-	b.done += n
-	if b.mpbBar != nil {
-		b.mpbBar.IncrInt64(n)
-		return
+func (p *progress) add(n int64) {
+	p.done += n
+	if time.Since(p.display.last) >= progressInterval {
+		p.display.printf("%s: %s of %s", p.name, grouped(float64(p.done)), grouped(float64(p.total)))
 	}
-	if time.Since(b.display.last) >= progressInterval {
-		b.display.printf("%s: %s of %s", b.name, grouped(float64(b.done)), grouped(float64(b.total)))
-	}
-}
-
-// end stops the bar, leaves it on the screen, and waits until it is drawn. It may
-// be called more than once.
-func (b *bar) end() {
-	if b.mpbBar == nil || b.display.bars == nil {
-		return
-	}
-	b.mpbBar.Abort(false) // has no effect on a full bar
-	b.display.bars.Wait()
-	b.display.bars = nil
 }
 
 // grouped formats a number for people: 12,345, and up to two decimals below 10.

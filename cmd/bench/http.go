@@ -78,8 +78,7 @@ func (b *bench) growCallers(ctx context.Context) error {
 	}
 	found := make([][]measurement, len(b.options.growC))
 	rounds := max(b.options.rounds, 1)
-	bar := b.display.startBar("measure growth with callers", int64(rounds*len(found)))
-	defer bar.end()
+	progress := b.display.start("measure growth with callers", int64(rounds*len(found)))
 	for range rounds {
 		for i, callers := range b.options.growC {
 			m, err := b.measureVerify(ctx, int(callers))
@@ -88,7 +87,7 @@ func (b *bench) growCallers(ctx context.Context) error {
 			}
 			found[i] = append(found[i], m)
 			b.display.printf("%d callers: %s", callers, m.line())
-			bar.add(1)
+			progress.add(1)
 		}
 	}
 	for _, all := range found {
@@ -100,8 +99,7 @@ func (b *bench) growCallers(ctx context.Context) error {
 // growLines measures verify with the current number of lines.
 func (b *bench) growLines(ctx context.Context, lines int64) error {
 	rounds := max(b.options.rounds, 1)
-	bar := b.display.startBar("measure at "+grouped(float64(lines))+" lines", int64(rounds))
-	defer bar.end()
+	progress := b.display.start("measure at "+grouped(float64(lines))+" lines", int64(rounds))
 	var all []measurement
 	for range rounds {
 		m, err := b.measureVerify(ctx, b.options.callers)
@@ -110,7 +108,7 @@ func (b *bench) growLines(ctx context.Context, lines int64) error {
 		}
 		all = append(all, m)
 		b.display.printf("%s lines: %s", grouped(float64(lines)), m.line())
-		bar.add(1)
+		progress.add(1)
 	}
 	b.report.GrowLines = append(b.report.GrowLines, newFigures(all))
 	return nil

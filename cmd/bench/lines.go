@@ -59,20 +59,18 @@ func (t *testbed) load(ctx context.Context, lines int64, d *display) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute+time.Duration(lines/minLoadRate)*time.Second)
 	defer cancel()
 	if lines > t.lines {
-		bar := d.startBar("load lines", lines-t.lines)
+		progress := d.start("load lines", lines-t.lines)
 		for t.lines < lines {
 			n := min(insertBatch, lines-t.lines)
 			_, err := t.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start)
 				SELECT $1::bigint + n, 1, 1, $3, $4, 0, -100000000, -100000000 FROM generate_series(0, $2::bigint - 1) n`,
 				firstNumber+t.lines, n, t.network, line.StateActive)
 			if err != nil {
-				bar.end()
 				return fmt.Errorf("bench: load lines: %w", err)
 			}
 			t.lines += n
-			bar.add(n)
+			progress.add(n)
 		}
-		bar.end()
 	}
 	d.printf("vacuum and checkpoint")
 	for _, sql := range []string{`VACUUM (ANALYZE) line_now`, `CHECKPOINT`} {

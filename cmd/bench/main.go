@@ -42,7 +42,7 @@ func main() {
 
 // run is the whole program without os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	d := newDisplay(errs)
+	d := &display{out: errs}
 	o, err := parseOptions(args, errs)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK

@@ -75,7 +75,7 @@ func parseOptions(args []string, errs io.Writer) (*options, error) {
 	f.Func("set", "a setting of the server, as NAME=VALUE; may be repeated", collect(&o.settings))
 	f.Func("pg", "a setting of PostgreSQL, as 'name = value'; may be repeated", collect(&o.postgres))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
-	f.StringVar(&o.write, "write", "", "write the result into this Markdown page, between its two marks, and a chart next to it")
+	f.StringVar(&o.write, "write", "", "write the result into this Markdown page, between its two marks")
 	f.StringVar(&o.record, "history", "", "add ratios and CPU to this JSON file")
 	f.BoolVar(&o.worse, "compare-history", false, "instead of adding to -history, exit with 4 when a ratio is worse than the last one there by more than its noise")
 	f.BoolVar(&o.demand, "demand", false, "exit with 3 when a goal is missed")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -13,7 +12,6 @@ import (
 const (
 	beginMark = "<!-- bench:begin -->"
 	endMark   = "<!-- bench:end -->"
-	chartName = "bench.svg"
 )
 
 var errMarks = errors.New("bench: the page must have the lines " + beginMark + " and " + endMark + ", once each and in this order")
@@ -43,16 +41,11 @@ func pageWith(path, text string) (string, error) {
 	return replaceBetweenMarks(string(page), text)
 }
 
-// writePage writes the report into a page, and its chart next to it.
+// writePage writes the report into a page.
 func (r *report) writePage(path string) error {
 	text, err := pageWith(path, r.markdown())
 	if err != nil {
 		return err
-	}
-	if len(r.Variants) > 0 {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(path), chartName), []byte(r.chart()), 0o644); err != nil { //nolint:gosec // a page for everybody
-			return fmt.Errorf("bench: write the chart: %w", err)
-		}
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // a page for everybody
 		return fmt.Errorf("bench: write the page: %w", err)
@@ -109,9 +102,6 @@ func (r *report) warnings() []string {
 func (r *report) markdown() string {
 	var b strings.Builder
 	b.WriteString(r.conditions() + "\n\n")
-	if len(r.Variants) > 0 {
-		b.WriteString("![Requests per second and CPU per request, by variant](" + chartName + ")\n\n")
-	}
 	for _, t := range r.tables() {
 		t.markdown(&b)
 	}

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,64 +24,11 @@ func sampleReport() *report {
 		rounds[one.Variant] = []measurement{one, one}
 	}
 	r := newReport(&options{lines: 1000, callers: 256, rounds: 2, seconds: 8})
-	r.Machine.PostgreSQL = `15 <"&'>` // text that must be escaped
+	r.Machine.PostgreSQL = `15 <"&'>`
 	r.addRounds(rounds)
 	r.GrowCallers, r.GrowLines = r.Variants[1:2], r.Variants[1:2]
 	r.Open = &openResult{Rate: 1000, For: time.Minute, Tally: tally{Due: 60_000, Answered: 60_000, Window: time.Minute}, Sustained: true}
 	return r
-}
-
-// The chart is well-formed XML, its text is text, and no bar leaves its panel.
-func TestChartIsWellFormed(t *testing.T) {
-	t.Parallel()
-
-	for name, r := range map[string]*report{"full": sampleReport(), "empty": {}} {
-		d := xml.NewDecoder(strings.NewReader(r.chart()))
-		var text strings.Builder
-		bars := 0
-		for {
-			token, err := d.Token()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			switch token := token.(type) {
-			case xml.CharData:
-				text.Write(token)
-			case xml.StartElement:
-				if token.Name.Local == "rect" {
-					bars++
-					checkInside(t, token)
-				}
-			}
-		}
-		if name == "empty" {
-			continue
-		}
-		for _, want := range []string{"20,000", "35 + 12", "verify, c=256", r.Machine.PostgreSQL} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("the chart lacks %q", want)
-			}
-		}
-		if bars < 2*len(r.Variants) {
-			t.Errorf("the chart has %d bars for %d variants", bars, len(r.Variants))
-		}
-	}
-}
-
-func checkInside(t *testing.T, rect xml.StartElement) {
-	t.Helper()
-	at := map[string]float64{}
-	for _, a := range rect.Attr {
-		if n, err := strconv.ParseFloat(a.Value, 64); err == nil {
-			at[a.Name.Local] = n
-		}
-	}
-	if at["width"] < 0 || at["x"]+at["width"] > chartWidth || at["height"] <= 0 {
-		t.Errorf("a bar is outside of the chart: %v", at)
-	}
 }
 
 // Only the text between the marks is replaced, and a page without them, or with
@@ -111,8 +54,8 @@ func TestPageIsReplacedBetweenTheMarks(t *testing.T) {
 	}
 }
 
-// The page gets the tables and a link to the chart, which is written next to it.
-func TestPageGetsTablesAndChart(t *testing.T) {
+// The page gets the tables, and keeps what stands around its marks.
+func TestPageGetsTables(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "page.md")
@@ -126,13 +69,10 @@ func TestPageGetsTablesAndChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n", "](" + chartName + ")", "| verify | 256 | 20,000", "at least 2.7", "Verify by number of lines", "the end\n"} {
+	for _, want := range []string{"# Title\n", "| verify | 256 | 20,000", "at least 2.7", "Verify by number of lines", "the end\n"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
-	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(path), chartName)); err != nil {
-		t.Error(err)
 	}
 	// Every row has as many cells as the header.
 	for _, table := range sampleReport().tables() {

@@ -189,8 +189,7 @@ const (
 func (b *bench) compare(ctx context.Context) error {
 	runs := b.variantRuns()
 	names := slices.Sorted(maps.Keys(runs))
-	bar := b.display.startBar("measure", int64(b.options.rounds*len(names)))
-	defer bar.end()
+	progress := b.display.start("measure", int64(b.options.rounds*len(names)))
 	for round := range b.options.rounds {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] }) //nolint:gosec // an order, and no secret
 		for _, name := range names {
@@ -205,7 +204,7 @@ func (b *bench) compare(ctx context.Context) error {
 			m.Round = round + 1
 			b.rounds[name] = append(b.rounds[name], m)
 			b.display.printf("round %d of %d: %s", m.Round, b.options.rounds, m.line())
-			bar.add(1)
+			progress.add(1)
 		}
 	}
 	return nil

@@ -4,19 +4,18 @@ package main
 type variant struct {
 	name  string
 	title string // for the table
-	short string // for the chart
 }
 
-// variants are in the order of the tables and the chart.
+// variants are in the order of the tables.
 var variants = []variant{
-	{variantBare, "bare net/http: reads the same body, sends a response of the same size", "bare net/http"},
-	{variantVerify, "verify", "verify"},
-	{variantAgainst, "verify of the other binary", "the other binary"},
-	{variantRedis, "verify, with rate limits in Redis", "verify, Redis"},
-	{variantUnbatched, "verify, with one commit per answer", "verify, not batched"},
-	{variantOneRow, "pgbench, select and insert of one row", "pgbench, one row"},
-	{variantOneRowMany, "pgbench, select and insert of one row, as many clients as verify", "pgbench, one row"},
-	{variantBatch, "pgbench, 100 rows per transaction (rows/s; latency per transaction)", "pgbench, 100 rows"},
+	{variantBare, "bare net/http: reads the same body, sends a response of the same size"},
+	{variantVerify, "verify"},
+	{variantAgainst, "verify of the other binary"},
+	{variantRedis, "verify, with rate limits in Redis"},
+	{variantUnbatched, "verify, with one commit per answer"},
+	{variantOneRow, "pgbench, select and insert of one row"},
+	{variantOneRowMany, "pgbench, select and insert of one row, as many clients as verify"},
+	{variantBatch, "pgbench, 100 rows per transaction (rows/s; latency per transaction)"},
 }
 
 func variantNames() []string {

@@ -97,14 +97,12 @@ func resolvePicture(n *ast.Image, p *page, files fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("guide: read a picture: %w", err)
 	}
-	size := template.HTMLAttr("")
-	if path.Ext(file) != ".svg" { // the browser keeps the place of a picture that it has not loaded yet
-		of, _, err := image.DecodeConfig(bytes.NewReader(content))
-		if err != nil {
-			return fmt.Errorf("picture %s: %w", file, err)
-		}
-		size = template.HTMLAttr(fmt.Sprintf(` width="%d" height="%d"`, of.Width, of.Height)) //nolint:gosec // two numbers
+	of, _, err := image.DecodeConfig(bytes.NewReader(content))
+	if err != nil {
+		return fmt.Errorf("picture %s: %w", file, err)
 	}
+	// With it, the browser keeps the place of a picture that it has not loaded yet.
+	size := template.HTMLAttr(fmt.Sprintf(` width="%d" height="%d"`, of.Width, of.Height)) //nolint:gosec // two numbers
 	n.SetAttributeString("size", size)
 	n.Destination = []byte(Root + file)
 	return nil

@@ -117,10 +117,10 @@ func load(files fs.FS) ([]*page, []*kind, error) {
 }
 
 // list returns the paths of the files with an extension, sorted.
-func list(files fs.FS, extensions ...string) ([]string, error) {
+func list(files fs.FS, extension string) ([]string, error) {
 	var names []string
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains(extensions, path.Ext(name)) {
+		if err == nil && !d.IsDir() && path.Ext(name) == extension {
 			names = append(names, name)
 		}
 		return err

@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 
@@ -133,7 +132,7 @@ func (s *site) execute(name string, f frame) []byte {
 
 // addFiles adds the pictures, the style and the script.
 func (s *site) addFiles(files fs.FS) error {
-	pictures, err := list(files, ".png", ".svg")
+	pictures, err := list(files, ".png")
 	if err != nil {
 		return err
 	}
@@ -142,11 +141,7 @@ func (s *site) addFiles(files fs.FS) error {
 		if err != nil {
 			return fmt.Errorf("guide: read %s: %w", name, err)
 		}
-		if path.Ext(name) == ".svg" {
-			s.served[Root+name] = static.File("image/svg+xml", content)
-		} else {
-			s.served[Root+name] = static.Picture("image/png", content)
-		}
+		s.served[Root+name] = static.Picture("image/png", content)
 	}
 	for name, contentType := range map[string]string{
 		"guide.css": "text/css; charset=utf-8", "guide.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
