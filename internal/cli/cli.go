@@ -36,6 +36,9 @@ func Main(ctx context.Context, env Env) int {
 	return console.ExitCode(ctx, err)
 }
 
+// Root returns the tree of commands, to be described and not to be run.
+func Root() *cobra.Command { return (&app{console.New(Env{})}).root() }
+
 // root returns the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{

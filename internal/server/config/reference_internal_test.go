@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// source is the file that declares [Config]. Its comments are the reference, in the
-// released binary as well as in the tests.
+// source is the file that declares [Config]. Its comments are the reference.
 //
 //go:embed config.go
 var source string

@@ -21,9 +21,6 @@ Commands that use the database read the service's [settings](configuration.md) f
 variables with the prefix ` + "`LINEPROOF_API_`" + ` instead.
 `
 
-// Root returns the tree of commands, to be described and not to be run.
-func Root() *cobra.Command { return (&app{console.New(Env{})}).root() }
-
 // Reference returns the text of docs/reference/cli.md.
 func Reference() string {
 	var b strings.Builder
