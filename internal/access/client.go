@@ -147,10 +147,8 @@ func (s *Service) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
 
 // ClientName returns the name of a client, for display.
 func ClientName(ctx context.Context, from pg.DB, id uuid.UUID) (name string, err error) {
-	if err := from.QueryRow(ctx, `SELECT name FROM client WHERE id = $1`, id).Scan(&name); err != nil {
-		return "", fmt.Errorf("access: find the name of a client: %w", err)
-	}
-	return name, nil
+	err = from.QueryRow(ctx, `SELECT name FROM client WHERE id = $1`, id).Scan(&name)
+	return name, fault.Wrap(err, "access: find the name of a client")
 }
 
 // clients returns one client, or all for the zero id.
@@ -159,10 +157,7 @@ func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error
 		c.suspended_at IS NOT NULL, c.revoked_at IS NOT NULL, (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL), c.created_at,
 		coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')
 		FROM client c WHERE c.id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id`, id)
-	if err != nil {
-		return nil, fmt.Errorf("access: list clients: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "access: list clients")
 }
 
 // NetworkOf returns the code of the network that a client may supply lines for,

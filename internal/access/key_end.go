@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -62,10 +61,7 @@ func (s *Service) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.KeyRevoked, Subject: id, Entity: key.EntityID, Request: request})
 	})
-	if err != nil {
-		return fmt.Errorf("access: revoke a key: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "access: revoke a key")
 }
 
 // checkRevoke returns why this actor may not revoke a key.
@@ -108,10 +104,7 @@ func (s *Service) ReportLeak(ctx context.Context, entity, id uuid.UUID, by audit
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.KeyReported, Subject: id, Entity: key.EntityID, Request: request})
 	})
-	if err != nil {
-		return fmt.Errorf("access: report a leaked key: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "access: report a leaked key")
 }
 
 // lockedKey is a key whose row is locked.

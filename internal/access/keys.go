@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // KeyRow is a key as lists show it. Preview is the part that is safe to show.
@@ -47,10 +48,7 @@ func (k *KeyRow) PurposeWords() string { return cmp.Or(k.PurposeText, k.Purpose)
 func (s *Service) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
 	list, err := pg.Collect(ctx, s.Pool, scanKey, `SELECT `+keyColumns+` FROM api_key k JOIN entity e ON e.id = k.entity_id
 		WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at`, entity)
-	if err != nil {
-		return nil, fmt.Errorf("access: list keys: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "access: list keys")
 }
 
 // KeyChain is a key with its predecessor and its successor. Each is zero where
@@ -97,10 +95,7 @@ func KeyName(ctx context.Context, from pg.DB, entity, id uuid.UUID) (string, err
 
 func keyNames(ctx context.Context, from pg.DB, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
 	names, err := pg.CollectMap[uuid.UUID, string](ctx, from, `SELECT id, name FROM api_key WHERE entity_id = $1 AND id = ANY($2::uuid[])`, entity, ids)
-	if err != nil {
-		return nil, fmt.Errorf("access: look up the names of keys: %w", err)
-	}
-	return names, nil
+	return names, fault.Wrap(err, "access: look up the names of keys")
 }
 
 // CountActiveKeys returns how many keys of each entity are neither revoked nor
@@ -108,10 +103,7 @@ func keyNames(ctx context.Context, from pg.DB, entity uuid.UUID, ids []uuid.UUID
 func (s *Service) CountActiveKeys(ctx context.Context, entities ...uuid.UUID) (map[uuid.UUID]int64, error) {
 	counts, err := pg.CollectMap[uuid.UUID, int64](ctx, s.Pool, `SELECT entity_id, count(*) FROM api_key
 		WHERE entity_id = ANY($1::uuid[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) GROUP BY entity_id`, entities, s.now())
-	if err != nil {
-		return nil, fmt.Errorf("access: count active keys: %w", err)
-	}
-	return counts, nil
+	return counts, fault.Wrap(err, "access: count active keys")
 }
 
 // keyColumns are those of a key k of an entity e; see scanKey.

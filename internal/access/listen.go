@@ -2,12 +2,12 @@ package access
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Channel keeps the cache consistent with the database: it receives a notification of
@@ -17,10 +17,8 @@ import (
 func (s *Service) Channel() pg.Channel {
 	return pg.Channel{
 		Name: func(ctx context.Context, from pg.DB) (name string, err error) {
-			if err := from.QueryRow(ctx, `SELECT name FROM access_channel`).Scan(&name); err != nil {
-				return "", fmt.Errorf("access: read the name of the channel: %w", err)
-			}
-			return name, nil
+			err = from.QueryRow(ctx, `SELECT name FROM access_channel`).Scan(&name)
+			return name, fault.Wrap(err, "access: read the name of the channel")
 		},
 		Notified: s.apply, Listening: s.cache.setListening,
 	}

@@ -179,8 +179,5 @@ func (s *Service) Mandates(ctx context.Context, entity uuid.UUID) ([]Mandate, er
 	}, `SELECT m.id, m.entity_id, e.name, m.principal, m.purposes, m.until, m.document, m.created_at, m.created_by, m.ended_at, m.ended_by
 		FROM mandate m JOIN entity e ON e.id = m.entity_id
 		WHERE m.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY m.created_at, m.id`, entity)
-	if err != nil {
-		return nil, fmt.Errorf("access: list mandates: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "access: list mandates")
 }

@@ -77,10 +77,7 @@ func (s *Service) Sessions(ctx context.Context, account uuid.UUID) ([]SessionRow
 	now := s.now()
 	list, err := pg.Collect(ctx, s.Pool, pgx.RowToStructByPos[SessionRow], `SELECT id, coalesce(host(from_addr), ''), agent, created_at, last_seen_at, expires_at FROM session
 		WHERE account_id = $1 AND expires_at > $2 AND last_seen_at > $3 AND revoked_at IS NULL ORDER BY created_at DESC`, account, now, now.Add(-s.SessionIdle))
-	if err != nil {
-		return nil, fmt.Errorf("access: list sessions: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "access: list sessions")
 }
 
 // EndSession ends one session of an account.

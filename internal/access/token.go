@@ -131,8 +131,5 @@ func (s *Service) RevokeToken(ctx context.Context, clientID string, clientSecret
 			At: now, Actor: audit.Actor{Kind: audit.Client, ID: client.ID, From: from}, Action: audit.TokenRevoked, Subject: id, Request: request,
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("access: revoke a token: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "access: revoke a token")
 }

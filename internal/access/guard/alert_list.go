@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // AlertRow is an alert as staff see it.
@@ -78,10 +79,7 @@ func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]Aler
 			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
 		FROM guard_alert a LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN client c ON c.id = a.sponsor_id
 		WHERE `+q.String()+` ORDER BY a.since DESC, a.id DESC LIMIT `+maxRows, q.Args...)
-	if err != nil {
-		return nil, fmt.Errorf("guard: list alerts: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "guard: list alerts")
 }
 
 // Usage is the stored usage of an organisation.

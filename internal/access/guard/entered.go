@@ -17,6 +17,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access/guard/sketch"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // enteredBits is the size of the sketches: 2^14 registers, a standard error of 0.8 %.
@@ -88,16 +89,11 @@ func (r *enteredReader) Read(ctx context.Context, from pg.DB, year int, fn func(
 		fn(ctx, s, year, c)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("guard: read counts: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: read counts")
 }
 
 // deleteEnteredBefore deletes the counts of earlier years.
 func deleteEnteredBefore(ctx context.Context, from pg.DB, year int) error {
-	if _, err := from.Exec(ctx, `DELETE FROM guard_entered WHERE year < $1`, year); err != nil {
-		return fmt.Errorf("guard: delete earlier years: %w", err)
-	}
-	return nil
+	_, err := from.Exec(ctx, `DELETE FROM guard_entered WHERE year < $1`, year)
+	return fault.Wrap(err, "guard: delete earlier years")
 }

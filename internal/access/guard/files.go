@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access/guard/sketch"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // enteredFileBits is the size of the sketches of files: 2^12 registers, a standard error of 1.6 %.
@@ -58,10 +59,7 @@ func (f *enteredFiles) Save(ctx context.Context, tx pg.Tx, s enteredSubject, yea
 	}
 	_, err := tx.Exec(ctx, `UPDATE guard_entered SET file_day = $3, file_spent = $4, file_judged = $5, file_missed = $6, file_day_blocks = $7, file_since = $8, file_numbers = $9,
 		file_blocks = $10 WHERE subject_id = $1 AND year = $2`, s.ID, year, f.Day, f.Spent, f.Judged, f.Missed, f.DayBlocks.Encode(), since, f.Numbers.Registers(), f.Blocks.Encode())
-	if err != nil {
-		return fmt.Errorf("guard: save what files have: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: save what files have")
 }
 
 // countLists counts watch-lists that were held or deleted, and returns how many those are in
@@ -70,8 +68,5 @@ func countLists(ctx context.Context, tx pg.Tx, entity uuid.UUID, year int, held,
 	err = tx.QueryRow(ctx, `INSERT INTO guard_entered AS e (subject_id, year, is_sponsor, version, numbers, lists_held, lists_deleted) VALUES ($1, $2, false, 1, '', $3, $4)
 		ON CONFLICT (subject_id, year) DO UPDATE SET lists_held = e.lists_held + $3, lists_deleted = e.lists_deleted + $4 RETURNING lists_held, lists_deleted`,
 		entity, year, held, deleted).Scan(&allHeld, &allDeleted)
-	if err != nil {
-		return 0, 0, fmt.Errorf("guard: count watch-lists: %w", err)
-	}
-	return allHeld, allDeleted, nil
+	return allHeld, allDeleted, fault.Wrap(err, "guard: count watch-lists")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
@@ -78,10 +79,7 @@ func (g *Guard) saveSeen(ctx context.Context, tx pg.Tx, r *report, now time.Time
 	// A node stores one report after the other, so that the others see them in this order.
 	r.n = max(g.heard[g.Node]+1, now.UnixNano())
 	_, err := tx.Exec(ctx, `INSERT INTO guard_seen (node, n, at, seen) VALUES ($1, $2, $3, $4)`, g.Node, r.n, now, encodeReport(r.seen))
-	if err != nil {
-		return fmt.Errorf("guard: store a report: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: store a report")
 }
 
 // reported notes that a report is stored.

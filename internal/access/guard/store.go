@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // saveUsage adds counts to the stored usage of the node.
@@ -31,10 +32,7 @@ func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []dayUsage) er
 		ON CONFLICT (day, entity_id, node) DO UPDATE SET asked = u.asked + excluded.asked, answered = u.answered + excluded.answered,
 			misses = u.misses + excluded.misses, numbers = u.numbers + excluded.numbers`,
 		node, days, entities, asked, answered, misses, numbers)
-	if err != nil {
-		return fmt.Errorf("guard: store the usage: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: store the usage")
 }
 
 // saveAlert stores an alert, unless another node has stored the same, or staff have
@@ -113,8 +111,5 @@ func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql stri
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("guard: read the stored state: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: read the stored state")
 }

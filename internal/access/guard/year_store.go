@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access/guard/sketch"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // What a subject has verified in the year is stored about once an hour, by whichever
@@ -106,10 +107,7 @@ func (g *Guard) storeYears(ctx context.Context, now time.Time) error {
 		}
 		o.mu.Unlock()
 	}
-	if err != nil {
-		return fmt.Errorf("guard: store the year: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "guard: store the year")
 }
 
 // sponsorID returns the id of the sponsor of an organisation.

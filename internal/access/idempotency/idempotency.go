@@ -141,10 +141,7 @@ func (s *Store) DeleteExpired(ctx context.Context) (int64, error) {
 			(SELECT i.caller, i.operation, i.key_mac FROM idempotency i WHERE i.created_at < $1 LIMIT 5000)`, before)
 		return tag.RowsAffected(), err
 	})
-	if err != nil {
-		return n, fmt.Errorf("idempotency: delete expired responses: %w", err)
-	}
-	return n, nil
+	return n, fault.Wrap(err, "idempotency: delete expired responses")
 }
 
 func lockID(t Ticket) int64 {

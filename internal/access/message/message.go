@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Message is a message to one person.
@@ -111,10 +112,7 @@ func query(ctx context.Context, from pg.DB, where string, args ...any) ([]Messag
 		}
 		return m, err
 	}, `SELECT id, account_id, kind, about, detail, path, created_at, read_at FROM message `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("message: read: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "message: read")
 }
 
 // MaxUnread is the highest count of [Unread]: nobody needs to know more.
@@ -123,28 +121,19 @@ const MaxUnread = 100
 // Unread counts the unread messages of an account, up to MaxUnread.
 func Unread(ctx context.Context, from pg.DB, account uuid.UUID) (n int, err error) {
 	err = from.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM message WHERE account_id = $1 AND read_at IS NULL LIMIT $2) AS unread`, account, MaxUnread).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("message: count the unread: %w", err)
-	}
-	return n, nil
+	return n, fault.Wrap(err, "message: count the unread")
 }
 
 // MarkRead marks one message of an account as read, or all of them if id is zero.
 func MarkRead(ctx context.Context, to pg.DB, account, id uuid.UUID, now time.Time) error {
 	_, err := to.Exec(ctx, `UPDATE message SET read_at = $3 WHERE account_id = $1 AND ($2::uuid IS NULL OR id = $2) AND read_at IS NULL`, account, pg.ID(id), now)
-	if err != nil {
-		return fmt.Errorf("message: mark as read: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "message: mark as read")
 }
 
 // Muted returns the kinds of which an account wants no e-mail.
 func Muted(ctx context.Context, from pg.DB, account uuid.UUID) ([]string, error) {
 	kinds, err := pg.Collect(ctx, from, pgx.RowTo[string], `SELECT kind FROM message_mute WHERE account_id = $1`, account)
-	if err != nil {
-		return nil, fmt.Errorf("message: read the muted kinds: %w", err)
-	}
-	return kinds, nil
+	return kinds, fault.Wrap(err, "message: read the muted kinds")
 }
 
 // Mute stores of which kinds an account wants no e-mail, in place of those before.
@@ -152,10 +141,8 @@ func Mute(ctx context.Context, tx pg.Tx, account uuid.UUID, kinds []string) erro
 	if _, err := tx.Exec(ctx, `DELETE FROM message_mute WHERE account_id = $1 AND NOT kind = ANY($2)`, account, kinds); err != nil {
 		return fmt.Errorf("message: mute: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO message_mute (account_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`, account, kinds); err != nil {
-		return fmt.Errorf("message: mute: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `INSERT INTO message_mute (account_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`, account, kinds)
+	return fault.Wrap(err, "message: mute")
 }
 
 // DeleteOld deletes messages that are older than 90 days, and returns how many.
@@ -164,8 +151,5 @@ func DeleteOld(ctx context.Context, db pg.DB, now time.Time) (int64, error) {
 		tag, err := db.Exec(ctx, `DELETE FROM message WHERE id IN (SELECT id FROM message WHERE created_at < $1 LIMIT 1000)`, now.Add(-retention))
 		return tag.RowsAffected(), err
 	})
-	if err != nil {
-		return n, fmt.Errorf("message: delete old ones: %w", err)
-	}
-	return n, nil
+	return n, fault.Wrap(err, "message: delete old ones")
 }

@@ -169,17 +169,11 @@ func (p *People) attemptFailed(ctx context.Context, c counters, account uuid.UUI
 	_, err := p.Pool.Exec(ctx, `UPDATE login_trouble t SET counted_at = $3, account_id = $6, failed = t.failed + (t.mac = $2)::integer, not_before = CASE WHEN t.mac = $2
 		THEN (SELECT u.at FROM unnest($4::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, $5::integer) + 1) ELSE t.not_before END
 		WHERE t.mac = ANY($1::bytea[])`, c.all, c.source, now, until, maxFromSource, account)
-	if err != nil {
-		return fmt.Errorf("people: delay further attempts: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "people: delay further attempts")
 }
 
 // attemptSucceeded takes an attempt back: only failed ones count.
 func (p *People) attemptSucceeded(ctx context.Context, from pg.DB, c counters) error {
 	_, err := from.Exec(ctx, `UPDATE login_trouble SET tries = greatest(tries - 1, 0) WHERE mac = ANY($1::bytea[]) AND counted_at > $2`, c.all, p.now().Add(-window))
-	if err != nil {
-		return fmt.Errorf("people: take an attempt back: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "people: take an attempt back")
 }

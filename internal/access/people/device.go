@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
@@ -62,10 +63,7 @@ func (p *People) storeDevice(ctx context.Context, tx pg.Tx, account uuid.UUID, d
 	if d.id != uuid.Nil {
 		// The token is stored under the newest pepper, so that older ones can be retired.
 		_, err := tx.Exec(ctx, `UPDATE login_device SET last_used_at = $2, mac = $3 WHERE id = $1`, d.id, now, p.Peppers.Sign(secret.ForDevices, sent))
-		if err != nil {
-			return "", fmt.Errorf("people: update a device: %w", err)
-		}
-		return "", nil
+		return "", fault.Wrap(err, "people: update a device")
 	}
 	if sent == "" {
 		return "", nil

@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -268,8 +267,5 @@ func (p *People) revokeCredentials(ctx context.Context, tx pg.Tx, account uuid.U
 	if err == nil {
 		err = p.endLinks(ctx, tx, account, "")
 	}
-	if err != nil {
-		return fmt.Errorf("people: revoke credentials: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "people: revoke credentials")
 }

@@ -90,10 +90,7 @@ func (p *People) useLink(ctx context.Context, tx pg.Tx, kind linkKind, token str
 	if err == nil {
 		err = p.endLinks(ctx, tx, account, kind)
 	}
-	if err != nil {
-		return fmt.Errorf("people: use a link: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "people: use a link")
 }
 
 const linkSQL = `SELECT id, account_id, row_sum, row_mac FROM account_link WHERE mac = ANY($1::bytea[]) AND kind = $2 AND used_at IS NULL AND expires_at > $3`

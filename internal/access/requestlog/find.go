@@ -3,7 +3,6 @@ package requestlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -103,8 +102,5 @@ func read(ctx context.Context, from pg.DB, source string, args []any) ([]Refused
 		err = row.Scan(&r.At, &r.ID, &r.Entity, &r.Key, &r.Mode, &r.Route, &r.Status, &r.Code, &r.Violations, &r.Correlator, &r.Skipped)
 		return r, err
 	}, `SELECT r.at, r.id, r.entity_id, r.key_id, r.mode, r.route, r.status, r.code, r.violations, r.correlator, r.skipped FROM `+source, args...)
-	if err != nil {
-		return nil, fmt.Errorf("requestlog: read: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "requestlog: read")
 }

@@ -18,7 +18,6 @@ package requestlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -215,10 +214,7 @@ func (l *Log) write(ctx context.Context, list []Refused) error {
 		}
 		batch.Queue(insertRefused, r.At, r.ID, r.Entity, r.Key, r.Mode, r.Route, r.Status, r.Code, violations, mac, r.Correlator, r.Skipped)
 	}
-	if err := l.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("requestlog: store: %w", err)
-	}
-	return nil
+	return fault.Wrap(l.pool.SendBatch(ctx, &batch).Close(), "requestlog: store")
 }
 
 // insertRefused stores a row unless it is there: when a commit was not confirmed, the rows are
@@ -229,8 +225,6 @@ const insertRefused = `INSERT INTO refused_request (at, id, entity_id, key_id, m
 // MakePartitions creates the partitions of the coming days and drops those that are too
 // old. It returns how many it created or dropped.
 func MakePartitions(ctx context.Context, pool *pgxpool.Pool) (changed int, err error) {
-	if err = pool.QueryRow(ctx, `SELECT refused_request_make_partitions()`).Scan(&changed); err != nil {
-		return 0, fmt.Errorf("requestlog: make partitions: %w", err)
-	}
-	return changed, nil
+	err = pool.QueryRow(ctx, `SELECT refused_request_make_partitions()`).Scan(&changed)
+	return changed, fault.Wrap(err, "requestlog: make partitions")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
@@ -51,10 +52,8 @@ func OpenPeppers(ctx context.Context, pool *pgxpool.Pool, exist bool, list func(
 		if err := CheckPeppers(ctx, tx, opened); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO pepper_check (mac, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, opened.Sign(secret.ForPepperMarks), time.Now()); err != nil {
-			return fmt.Errorf("rowmac: mark the newest: %w", err)
-		}
-		return nil
+		_, err := tx.Exec(ctx, `INSERT INTO pepper_check (mac, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, opened.Sign(secret.ForPepperMarks), time.Now())
+		return fault.Wrap(err, "rowmac: mark the newest")
 	})
 }
 

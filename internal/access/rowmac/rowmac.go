@@ -71,10 +71,7 @@ func eachRow(ctx context.Context, from pg.DB, table string, fn func(pg.RecordedR
 		r.Sum, r.MAC, r.Newest = nil, nil, pg.RowRecord{}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("rowmac: read %s: %w", table, err)
-	}
-	return nil
+	return fault.Wrap(err, "rowmac: read %s", table)
 }
 
 // signBatch is how many rows one transaction signs.

@@ -3,7 +3,6 @@ package filejob
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -141,10 +140,7 @@ func (r *jobRun) record(ctx context.Context, c *chunk) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO file_job_chunk (job, place, epoch, n, at, unanswered, reasons) VALUES ($1, $2, $3, $4, $5, $6, $7)`, r.job.ID, c.place, epoch, n, at, unanswered, reasons)
-		if err != nil {
-			return fmt.Errorf("filejob: save a chunk: %w", err)
-		}
-		return nil
+		return fault.Wrap(err, "filejob: save a chunk")
 	})
 	if err != nil {
 		return err

@@ -216,10 +216,8 @@ func (s *Service) CreateIn(ctx context.Context, tx pg.Tx, o Owner, key uuid.UUID
 
 // lockJobs lets the calls that count the jobs of an organisation come one after the other.
 func lockJobs(ctx context.Context, tx pg.Tx, entity uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof file jobs ' || $1::text, 0))`, entity.String()); err != nil {
-		return fmt.Errorf("filejob: lock the jobs of an organisation: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof file jobs ' || $1::text, 0))`, entity.String())
+	return fault.Wrap(err, "filejob: lock the jobs of an organisation")
 }
 
 // Counts are the jobs of an organisation, of live and of test keys together.
@@ -290,10 +288,7 @@ func scanJob(row pgx.CollectableRow) (j Job, err error) {
 // query returns the jobs that a condition selects.
 func query(ctx context.Context, from pg.DB, which string, args ...any) ([]Job, error) {
 	jobs, err := pg.Collect(ctx, from, scanJob, `SELECT `+columns+` FROM file_job `+which, args...)
-	if err != nil {
-		return nil, fmt.Errorf("filejob: read jobs: %w", err)
-	}
-	return jobs, nil
+	return jobs, fault.Wrap(err, "filejob: read jobs")
 }
 
 func one(jobs []Job, err error) (Job, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // recorded is the next chunks with their answers that are not written yet.
@@ -96,8 +97,5 @@ func (r *jobRun) readAnswers(ctx context.Context, b *batches) ([]answer, error) 
 	}, `SELECT e.number, e.request_id, e.phone_number, e.status, e.mobile_network, e.external_id, e.extra, e.at, octet_length(e.nonce) > 16
 		FROM journal_entry e JOIN unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS batch (epoch, n, place) ON e.epoch = batch.epoch AND e.n = batch.n
 		WHERE e.at BETWEEN $3 AND $4 ORDER BY batch.place, e.idx`, b.epochs, b.ns, b.first, b.last)
-	if err != nil {
-		return nil, fmt.Errorf("filejob: read the records of chunks: %w", err)
-	}
-	return answers, nil
+	return answers, fault.Wrap(err, "filejob: read the records of chunks")
 }

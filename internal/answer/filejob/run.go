@@ -146,10 +146,7 @@ func (r *jobRun) noteWaiting(ctx context.Context, waits bool) error {
 		reason = waiting
 	}
 	_, err := r.Pool.Exec(ctx, `UPDATE file_job SET reason = $2 WHERE id = $1 AND reason <> $2 AND state IN ('checking', 'running', 'writing')`, r.job.ID, reason)
-	if err != nil {
-		return fmt.Errorf("filejob: note that a job waits: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "filejob: note that a job waits")
 }
 
 // errEndedBefore reports a job that another process ended while this one was about to run it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Notices reads what was told, and records what organisations say to it. All fields are
@@ -65,10 +66,7 @@ func (n *Notices) Acknowledge(ctx context.Context, a Acknowledgement) (unknown [
 
 func eventIDs(ctx context.Context, tx pg.Tx, statement string, args ...any) ([]string, error) {
 	ids, err := pg.Collect(ctx, tx, pgx.RowTo[string], statement, args...)
-	if err != nil {
-		return nil, fmt.Errorf("impact: acknowledge: %w", err)
-	}
-	return ids, nil
+	return ids, fault.Wrap(err, "impact: acknowledge")
 }
 
 // Count is how many answers an organisation was told of on a day, and with how many of them
@@ -124,10 +122,7 @@ func (n *Notices) Rounds(ctx context.Context, since time.Time, limit int) ([]Rou
 func CountOf(ctx context.Context, from pg.DB, entity uuid.UUID, since time.Time) (told, acknowledged int64, err error) {
 	err = from.QueryRow(ctx, `SELECT count(*), count(acknowledged_at) FROM (
 			SELECT DISTINCT ON (request_id) acknowledged_at FROM impact_notice WHERE told_at >= $1 AND entity_id = $2 ORDER BY request_id, events DESC) last`, since, entity).Scan(&told, &acknowledged)
-	if err != nil {
-		return 0, 0, fmt.Errorf("impact: count notices of an organisation: %w", err)
-	}
-	return told, acknowledged, nil
+	return told, acknowledged, fault.Wrap(err, "impact: count notices of an organisation")
 }
 
 // keptFor is how long notices are kept: longer than a report may be backdated.

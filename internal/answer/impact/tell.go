@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/notify/feed"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
@@ -193,10 +194,7 @@ func save(ctx context.Context, tx pg.Tx, notices []verify.Difference, events []s
 			d := &notices[i]
 			return []any{d.RequestID, d.Version, d.Entity, events[i], at, digest(d)}, nil
 		}))
-	if err != nil {
-		return fmt.Errorf("impact: write notices: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "impact: write notices")
 }
 
 // EventType is the type of the events, without its prefix.

@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // timeFormat is the API's format of a time.
@@ -28,10 +30,7 @@ func (c *Console) PrintJSON(v any) error {
 	e := json.NewEncoder(c.Out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	return nil
+	return fault.Wrap(e.Encode(v), "print")
 }
 
 // Print prints v as JSON, or rows as a table.

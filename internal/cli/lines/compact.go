@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 func (c *commands) compactCommand() *cobra.Command {
@@ -57,10 +58,8 @@ fits into memory. It needs the rights of the owner, as migrate does, and disk sp
 }
 
 func indexSize(ctx context.Context, pool *pgxpool.Pool) (size int64, err error) {
-	if err := pool.QueryRow(ctx, `SELECT pg_relation_size('line_now_pkey')`).Scan(&size); err != nil {
-		return 0, fmt.Errorf("measure the index: %w", err)
-	}
-	return size, nil
+	err = pool.QueryRow(ctx, `SELECT pg_relation_size('line_now_pkey')`).Scan(&size)
+	return size, fault.Wrap(err, "measure the index")
 }
 
 // watchIndex regularly reports the progress of the rebuild.

@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // shippedPlan is the value of --plan for the plan included in the program.
@@ -167,10 +168,7 @@ func (c *commands) stream(ctx context.Context, f generateFlags, total int64, wri
 	if err := write(w); err != nil {
 		return err
 	}
-	if err := finish(); err != nil {
-		return fmt.Errorf("compress: %w", err)
-	}
-	return nil
+	return fault.Wrap(finish(), "compress")
 }
 
 // rowWriter counts the rows that pass, and stops when the command is interrupted.

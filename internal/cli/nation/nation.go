@@ -17,6 +17,7 @@ import (
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Options say how large the nation is and how long it runs.
@@ -152,8 +153,5 @@ func (n *nation) once(what string, do func() error) error {
 
 // files makes sure that a directory below that of the nation is there, for its owner only.
 func (n *nation) files(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return fmt.Errorf("nation: %w", err)
-	}
-	return nil
+	return fault.Wrap(os.MkdirAll(path, 0o700), "nation")
 }

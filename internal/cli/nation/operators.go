@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // operator is an operator and its lines.
@@ -130,10 +131,7 @@ func (o *operator) writeSnapshot(file string) (err error) {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("nation: write a supply file: %w", err)
 	}
-	if err := os.Rename(file+".new", file); err != nil {
-		return fmt.Errorf("nation: %w", err)
-	}
-	return nil
+	return fault.Wrap(os.Rename(file+".new", file), "nation")
 }
 
 // sendFile sends a file in the name of an operator.

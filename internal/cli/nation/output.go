@@ -2,17 +2,15 @@ package nation
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // decode reads the JSON that a command has printed.
 func decode(text string, into any) error {
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("nation: read the output of a command: %w", err)
-	}
-	return nil
+	return fault.Wrap(json.Unmarshal([]byte(text), into), "nation: read the output of a command")
 }
 
 // firstLines keeps what a command prints, and says when it has printed so many lines.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 const (
@@ -125,10 +126,7 @@ func (n *nation) startWitnesses(ctx context.Context) error {
 		policy = append(policy, fmt.Sprintf("witness %s %s http://%s", name, strings.Fields(said.text())[1], n.st.Addresses[name]))
 	}
 	policy = append(policy, "group both all "+strings.Join(witnesses, " "), "quorum both\n")
-	if err := os.WriteFile(n.path(policyFile), []byte(strings.Join(policy, "\n")), 0o600); err != nil {
-		return fmt.Errorf("nation: %w", err)
-	}
-	return nil
+	return fault.Wrap(os.WriteFile(n.path(policyFile), []byte(strings.Join(policy, "\n")), 0o600), "nation")
 }
 
 // startService starts the service, with a stand-in for the scanner of documents, and waits until it is

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // state is what the nation must know when it is run again: what was created, with the
@@ -104,10 +106,7 @@ func (s *state) save() error {
 	if err := os.WriteFile(s.file+".new", text, 0o600); err != nil {
 		return fmt.Errorf("nation: %w", err)
 	}
-	if err := os.Rename(s.file+".new", s.file); err != nil {
-		return fmt.Errorf("nation: %w", err)
-	}
-	return nil
+	return fault.Wrap(os.Rename(s.file+".new", s.file), "nation")
 }
 
 // next returns the next number of a sequence, which goes on when the nation is run again.

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // ErrDamaged reports files that differ from what was archived.
@@ -126,10 +127,7 @@ func (p *Part) open(ctx context.Context, files blob.Store, day string, read func
 	if err == nil {
 		err = read(memory)
 	}
-	if err != nil {
-		return fmt.Errorf("archivefile: read the archive of %s: file %s: %w", day, p.Key, err)
-	}
-	return nil
+	return fault.Wrap(err, "archivefile: read the archive of %s: file %s", day, p.Key)
 }
 
 // slots bounds how many parts are in memory at once: in the server, any caller can ask

@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Memory has the records of a slice. It is used again for the next
@@ -80,10 +81,7 @@ func eachRow(ctx context.Context, conn *pgconn.PgConn, sql string, each func(col
 		failed = each(result.Values())
 	}
 	_, err := result.Close()
-	if err := cmp.Or(failed, err); err != nil {
-		return fmt.Errorf("archivefile: read: %w", err)
-	}
-	return nil
+	return fault.Wrap(cmp.Or(failed, err), "archivefile: read")
 }
 
 // MayHaveDuplicates reports whether two records may have the same request id. It compares

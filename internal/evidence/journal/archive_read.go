@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Archive is the database's record of an archived day.
@@ -39,10 +39,7 @@ func Archives(ctx context.Context, db pg.DB, from, to time.Time) ([]Archive, err
 	}, `SELECT day::timestamptz, manifest, sha256, batches, entries, logged, bytes, root, archived_at FROM journal_archive
 		WHERE day >= coalesce($1::timestamptz::date, '-infinity') AND day <= coalesce($2::timestamptz::date, 'infinity') ORDER BY day, archived_at`,
 		limit(from), limit(to))
-	if err != nil {
-		return nil, fmt.Errorf("journal: list archives: %w", err)
-	}
-	return all, nil
+	return all, fault.Wrap(err, "journal: list archives")
 }
 
 // Find returns the record of a request from the database or, if its day was

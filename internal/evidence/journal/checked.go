@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/evidence/archivefile"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // CheckedDay is a remembered check of a day that has ended.
@@ -38,10 +39,7 @@ func (c *Checker) remember(ctx context.Context, day time.Time, r *archivefile.Re
 	if mayNotWrite(err) {
 		return nil // a person who may only read can check, too
 	}
-	if err != nil {
-		return fmt.Errorf("journal: remember the check of a day: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: remember the check of a day")
 }
 
 // mayNotWrite reports whether a login or a server may only read.

@@ -15,7 +15,6 @@ package journal
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // EpochLifetime is how long a process uses an epoch. A batch is committed within a minute of its
@@ -68,10 +68,7 @@ func (w *EpochWriter) start(ctx context.Context) error {
 			return err
 		}
 		err := tx.QueryRow(ctx, `INSERT INTO journal_epoch_start (epoch, node, flushes) VALUES (nextval('journal_epoch'), $1, $2) RETURNING epoch`, w.node, w.flushes).Scan(&e.id)
-		if err != nil {
-			return fmt.Errorf("journal: start an epoch: %w", err)
-		}
-		return nil
+		return fault.Wrap(err, "journal: start an epoch")
 	})
 	if err != nil {
 		return err
@@ -110,10 +107,7 @@ func RecordFoundEnd(ctx context.Context, in pg.DB, id, last int64, unused []int6
 func insertEnd(ctx context.Context, in pg.DB, id int64, byWriter bool, last int64, unused, unknown []int64) error {
 	_, err := in.Exec(ctx, `INSERT INTO journal_epoch_end (epoch, by_writer, last, unused, unknown)
 		VALUES ($1, $2, $3, coalesce($4::bigint[], '{}'), coalesce($5::bigint[], '{}')) ON CONFLICT DO NOTHING`, id, byWriter, last, unused, unknown)
-	if err != nil {
-		return fmt.Errorf("journal: record the end of an epoch: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: record the end of an epoch")
 }
 
 // leave ends the use of the current epoch. The caller holds the lock.

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Erased names a record whose personal part is to be erased.
@@ -40,10 +41,7 @@ func MarkErased(ctx context.Context, tx pg.Tx, erasure uuid.UUID, records []Eras
 	if err == nil {
 		_, err = tx.Exec(ctx, `INSERT INTO journal_erased_day (day, erasure) SELECT d::date, $2 FROM unnest($1::timestamptz[]) d ON CONFLICT DO NOTHING`, days, erasure)
 	}
-	if err != nil {
-		return fmt.Errorf("journal: mark records as erased: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: mark records as erased")
 }
 
 // erasedOf returns the records of a day, within a period of it, that an erasure covers.
@@ -62,10 +60,7 @@ func erasedOf(ctx context.Context, from pg.DB, day time.Time, within Span) (s ar
 		s.Records[id] = [32]byte(hash)
 		return nil
 	})
-	if err != nil {
-		return s, fmt.Errorf("journal: read what is erased: %w", err)
-	}
-	return s, nil
+	return s, fault.Wrap(err, "journal: read what is erased")
 }
 
 // MarkedDays returns the days in which an erasure covers records.
@@ -105,10 +100,7 @@ func collectDays(ctx context.Context, from pg.DB, query string, args ...any) ([]
 		err = row.Scan(&day)
 		return day.UTC(), err
 	}, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("journal: list days: %w", err)
-	}
-	return days, nil
+	return days, fault.Wrap(err, "journal: list days")
 }
 
 // Erase blanks the personal part of every record of a day that an erasure covers, in

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // eraseArchived erases records of a day that is only in the archive.
@@ -121,10 +122,7 @@ func (a *Archiver) replace(ctx context.Context, conn *pgx.Conn, old []Archive, b
 		}
 		return a.insertArchive(ctx, tx, by)
 	})
-	if err != nil {
-		return fmt.Errorf("journal: replace an archive: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: replace an archive")
 }
 
 // deleteReplaced deletes the files of archives that were rewritten.

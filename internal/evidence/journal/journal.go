@@ -100,10 +100,8 @@ func getReturned(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (
 // given number of days ahead, and returns how many it created.
 func MakePartitions(ctx context.Context, pool *pgxpool.Pool, days int) (int, error) {
 	var created int
-	if err := pool.QueryRow(ctx, `SELECT journal_make_partitions($1)`, days).Scan(&created); err != nil {
-		return 0, fmt.Errorf("journal: create partitions: %w", err)
-	}
-	return created, nil
+	err := pool.QueryRow(ctx, `SELECT journal_make_partitions($1)`, days).Scan(&created)
+	return created, fault.Wrap(err, "journal: create partitions")
 }
 
 // DaysAhead returns for how many days after today there are partitions without a

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The two tables of the journal, in the order in which a day leaves them.
@@ -128,10 +129,8 @@ func Measure(ctx context.Context, from pg.DB, now time.Time) (u Usage, err error
 	if elapsed >= minElapsed {
 		u.Daily = max(u.Daily, int64(float64(todayBytes)*float64(24*time.Hour)/float64(elapsed)))
 	}
-	if err := from.QueryRow(ctx, `SELECT pg_database_size(current_database())`).Scan(&u.Database); err != nil {
-		return u, fmt.Errorf("journal: measure the database: %w", err)
-	}
-	return u, nil
+	err = from.QueryRow(ctx, `SELECT pg_database_size(current_database())`).Scan(&u.Database)
+	return u, fault.Wrap(err, "journal: measure the database")
 }
 
 // DaysLeft returns for how many days the disk space lasts if the database may use

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Run is consecutive numbers of an epoch that all have a batch.
@@ -59,8 +60,5 @@ func keepRuns(ctx context.Context, tx pg.Tx, day time.Time) error {
 	if err == nil {
 		_, err = tx.Exec(ctx, `INSERT INTO journal_archive_run (day, node, epoch, first, last, first_at, last_at) SELECT $1, r.* FROM (`+selectRuns(whereDay(day))+`) r`, day)
 	}
-	if err != nil {
-		return fmt.Errorf("journal: keep the numbers of a day: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: keep the numbers of a day")
 }

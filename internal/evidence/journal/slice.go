@@ -15,6 +15,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/evidence/archivefile"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // A day is read in slices of time. All records of a batch have the time of the batch, so
@@ -188,10 +189,7 @@ func findDuplicates(ctx context.Context, tx pg.Tx, span Span) ([]duplicate, erro
 		err = row.Scan(&d.id, &d.n)
 		return d, err
 	}, `SELECT request_id, count(*) FROM journal_entry`+whereSpan(span)+` GROUP BY request_id HAVING count(*) > 1 ORDER BY request_id`)
-	if err != nil {
-		return nil, fmt.Errorf("journal: find duplicates: %w", err)
-	}
-	return found, nil
+	return found, fault.Wrap(err, "journal: find duplicates")
 }
 
 func readBatches(ctx context.Context, tx pg.Tx, span Span) ([]archivefile.Batch, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Record calls decide in a transaction, writes the entries that it returns as
@@ -130,8 +131,5 @@ func (b *batch) retry(ctx context.Context, tx pg.Tx) error {
 		return nil
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO journal_fence (node, at) VALUES ($1, now()) ON CONFLICT (node) DO UPDATE SET at = excluded.at`, b.node)
-	if err != nil {
-		return fmt.Errorf("journal: fence: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "journal: fence")
 }

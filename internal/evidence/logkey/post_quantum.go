@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // postQuantum is the byte that stands for ML-DSA-44 with a time in a signed note.
@@ -127,8 +128,5 @@ func writePEM(path string, der []byte) error {
 		return fmt.Errorf("logkey: create a key: %w", err)
 	}
 	err = pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("logkey: create a key: %w", err)
-	}
-	return nil
+	return fault.Wrap(errors.Join(err, f.Sync(), f.Close()), "logkey: create a key")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/platform/statefile"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
@@ -106,10 +107,7 @@ func (m *Monitor) save(s *state) error {
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
 		return fmt.Errorf("monitor: write the state: %w", err)
 	}
-	if err := statefile.Replace(m.file(), text); err != nil {
-		return fmt.Errorf("monitor: write the state: %w", err)
-	}
-	return nil
+	return fault.Wrap(statefile.Replace(m.file(), text), "monitor: write the state")
 }
 
 // keep writes a violation to a directory of its own: the signed texts that show it, and what

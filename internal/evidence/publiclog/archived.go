@@ -83,10 +83,7 @@ func Drop(ctx context.Context, from pg.DB) (dropped int64, err error) {
 // countBatches returns how many entries about batches of a day the database has.
 func countBatches(ctx context.Context, from pg.DB, day time.Time) (n int64, err error) {
 	err = from.QueryRow(ctx, `SELECT count(*) FROM log_entry WHERE at >= $1 AND at < $2 AND kind = 1 AND NOT lost`, day, day.AddDate(0, 0, 1)).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("publiclog: count the entries of a day: %w", err)
-	}
-	return n, nil
+	return n, fault.Wrap(err, "publiclog: count the entries of a day")
 }
 
 // archiveReader reads the entries that the database does not have any more from the

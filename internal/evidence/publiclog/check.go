@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
@@ -182,8 +183,5 @@ func (r *Report) findBatches(ctx context.Context, from pg.DB, what, query string
 		r.find(what, n, epoch)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the journal: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "publiclog: compare with the journal")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 )
 
@@ -62,8 +63,5 @@ func (r *Report) findSources(ctx context.Context, from pg.DB, what, query string
 		r.find(what, about)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the sources: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "publiclog: compare with the sources")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 )
 
@@ -51,10 +52,7 @@ func IsLost(ctx context.Context, from pg.DB, entry []byte) (lost bool, err error
 		return false, fmt.Errorf("publiclog: find a batch: %w", err)
 	}
 	err = from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM log_entry WHERE epoch = $1 AND n = $2 AND at = $3 AND entry = $4 AND lost)`, b.Epoch, b.N, b.At, entry).Scan(&lost)
-	if err != nil {
-		return false, fmt.Errorf("publiclog: find a batch: %w", err)
-	}
-	return lost, nil
+	return lost, fault.Wrap(err, "publiclog: find a batch")
 }
 
 // NewestTree returns the newest published checkpoint, and its size and root. Without one

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
@@ -71,10 +72,7 @@ func hasBundle(ctx context.Context, from pg.DB, t merkle.Tile, content []byte, f
 // entriesOf returns the entries from one index to before another, as far as there are.
 func entriesOf(ctx context.Context, from pg.DB, first, after int64) ([][]byte, error) {
 	entries, err := pg.Collect(ctx, from, pgx.RowTo[[]byte], `SELECT entry FROM log_entry WHERE idx >= $1 AND idx < $2 ORDER BY idx`, first, after)
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the entries: %w", err)
-	}
-	return entries, nil
+	return entries, fault.Wrap(err, "publiclog: read the entries")
 }
 
 // requireWitnessesBehind asks each witness for the size that it has seen, with the last

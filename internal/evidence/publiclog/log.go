@@ -30,6 +30,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
@@ -102,8 +103,5 @@ func ReadHead(ctx context.Context, from pg.DB) (Head, error) {
 func (l *Log) UseKey(ctx context.Context, role, value string) error {
 	_, err := l.Pool.Exec(ctx, `INSERT INTO log_key (role, value) SELECT $1, $2
 		WHERE $2 IS DISTINCT FROM (SELECT value FROM log_key WHERE role = $1 ORDER BY id DESC LIMIT 1)`, role, value)
-	if err != nil {
-		return fmt.Errorf("publiclog: record a key: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "publiclog: record a key")
 }

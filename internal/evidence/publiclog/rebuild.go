@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
@@ -57,8 +58,6 @@ func Rebuild(ctx context.Context, from *pgxpool.Pool, archive, tiles blob.Store,
 	if err := w.Flush(emit); err != nil {
 		return r, err
 	}
-	if r.Root, err = w.Root(); err != nil {
-		return r, fmt.Errorf("publiclog: %w", err)
-	}
-	return r, nil
+	r.Root, err = w.Root()
+	return r, fault.Wrap(err, "publiclog")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
@@ -143,10 +144,8 @@ func cutAt(ctx context.Context, tx pg.Tx, from int64) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM log_entry WHERE idx >= $1`, from); err != nil {
 		return fmt.Errorf("publiclog: recover: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM log_checkpoint WHERE size > $1`, from); err != nil {
-		return fmt.Errorf("publiclog: recover: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `DELETE FROM log_checkpoint WHERE size > $1`, from)
+	return fault.Wrap(err, "publiclog: recover")
 }
 
 // subject returns the part of an entry that is the same when it is added again: all of it for a
@@ -373,8 +372,6 @@ func (w *recoveryWriter) finish(ctx context.Context) error {
 	if _, err := w.tx.Exec(ctx, `INSERT INTO log_checkpoint (size, root, at) VALUES ($1, $2, clock_timestamp())`, w.next, root[:]); err != nil {
 		return fmt.Errorf("publiclog: recover: %w", err)
 	}
-	if _, err := w.tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3, system = 0`, w.next, w.tree.Edge(), root[:]); err != nil {
-		return fmt.Errorf("publiclog: recover: %w", err)
-	}
-	return nil
+	_, err := w.tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3, system = 0`, w.next, w.tree.Edge(), root[:])
+	return fault.Wrap(err, "publiclog: recover")
 }

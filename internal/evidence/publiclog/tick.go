@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
@@ -183,8 +184,5 @@ func (h *head) append(ctx context.Context, tx pg.Tx, entries []newEntry, seen st
 	}
 	_, err = tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3, seen = $4::pg_snapshot, since = clock_timestamp(), system = $5`,
 		size, h.tree.Edge(), root[:], seen, system)
-	if err != nil {
-		return fmt.Errorf("publiclog: move the head: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "publiclog: move the head")
 }

@@ -2,7 +2,6 @@ package tally
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 const (
@@ -165,8 +165,6 @@ func save(ctx context.Context, tx pg.Tx, node string, counts map[seriesKey]*outc
 		entities, days, modes = append(entities, key.entity), append(days, key.day), append(modes, key.mode)
 		asked, refused, failed, times = append(asked, p.requests), append(refused, p.refused), append(failed, p.failed), append(times, p.times[:]...)
 	}
-	if _, err := tx.Exec(ctx, saveSQL, node, entities, days, modes, asked, refused, failed, times, len(Times{})); err != nil {
-		return fmt.Errorf("tally: store outcomes: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, saveSQL, node, entities, days, modes, asked, refused, failed, times, len(Times{}))
+	return fault.Wrap(err, "tally: store outcomes")
 }

@@ -21,7 +21,6 @@ package tally
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +28,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Retention is how long minutes are kept, and so how far back the records of an entity
@@ -120,8 +120,5 @@ func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql stri
 			return nil
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("tally: read: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "tally: read")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // keySeries identifies the counts of one key and outcome on one day.
@@ -54,10 +54,7 @@ func saveKeys(ctx context.Context, tx pg.Tx, node string, counts map[keySeries]i
 		SELECT t.entity, DATE '1970-01-01' + t.day::int, t.key, t.mode, $1, t.outcome, t.n
 		FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::bigint[]) AS t (entity, day, key, mode, outcome, n)
 		ON CONFLICT (entity_id, day, key_id, mode, node, outcome) DO UPDATE SET n = u.n + excluded.n`, node, entities, days, keys, modes, outcomes, times)
-	if err != nil {
-		return fmt.Errorf("tally: store what keys got: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "tally: store what keys got")
 }
 
 // KeyUsage is how often a key got an outcome on a day.

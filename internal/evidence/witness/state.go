@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/lineproof/lineproof/internal/platform/statefile"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // state keeps the last checkpoint of each log in a file of a directory.
@@ -76,8 +77,5 @@ func (s *state) write(origin string, tree tlog.Tree, note string) error {
 	if err != nil {
 		return fmt.Errorf("witness: write the state: %w", err)
 	}
-	if err := statefile.Replace(s.path(origin), text); err != nil {
-		return fmt.Errorf("witness: write the state: %w", err)
-	}
-	return nil
+	return fault.Wrap(statefile.Replace(s.path(origin), text), "witness: write the state")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/notify/watchlist"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
@@ -199,10 +200,7 @@ func readTold(ctx context.Context, tx pg.Tx) (map[string]string, error) {
 
 func saveTold(ctx context.Context, tx pg.Tx, subject, value string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO class_told (subject, value) VALUES ($1, $2) ON CONFLICT (subject) DO UPDATE SET value = excluded.value`, subject, value)
-	if err != nil {
-		return fmt.Errorf("distribute: record a class: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "distribute: record a class")
 }
 
 func (s *standings) networkName(n numbering.Network) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
@@ -188,8 +189,5 @@ func moveHeads(ctx context.Context, tx pg.Tx, owners []Owner, heads []head) erro
 	batch.Queue(`UPDATE feed_head h SET seq = t.seq, hash = t.hash FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[]) AS t (e, m, seq, hash)
 		WHERE h.entity_id = t.e AND h.mode = t.m`, entities, modes, seqs, hashes)
 	batch.Queue(`SELECT pg_notify($1, t.e::text || ' ' || t.m) FROM unnest($2::uuid[], $3::text[]) AS t (e, m)`, Channel, entities, modes)
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("feed: move heads: %w", err)
-	}
-	return nil
+	return fault.Wrap(tx.SendBatch(ctx, batch).Close(), "feed: move heads")
 }

@@ -30,10 +30,7 @@ func tableOf(day time.Time) string { return "feed_entry_" + day.Format("20060102
 func (a *Archive) Due(ctx context.Context, before time.Time) ([]time.Time, error) {
 	days, err := pg.Collect(ctx, a.Pool, pgx.RowTo[time.Time], `SELECT to_date(right(c.relname, 8), 'YYYYMMDD') AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE i.inhparent = 'feed_entry'::regclass AND to_date(right(c.relname, 8), 'YYYYMMDD') < $1::date ORDER BY day`, before.UTC())
-	if err != nil {
-		return nil, fmt.Errorf("feed: list the days: %w", err)
-	}
-	return days, nil
+	return days, fault.Wrap(err, "feed: list the days")
 }
 
 // Archive moves a day from the database into a segment. It can be stopped at any moment: the
@@ -76,20 +73,15 @@ func (a *Archive) replace(ctx context.Context, s *Segment, bodies int64) error {
 			}
 		}
 		// Everybody who reads a feed waits from here on.
-		if _, err := tx.Exec(ctx, `LOCK TABLE ONLY feed_entry, ONLY `+table+` IN ACCESS EXCLUSIVE MODE; ALTER TABLE feed_entry DETACH PARTITION `+table+`; DROP TABLE `+table); err != nil {
-			return fmt.Errorf("feed: drop a day: %w", err)
-		}
-		return nil
+		_, err := tx.Exec(ctx, `LOCK TABLE ONLY feed_entry, ONLY `+table+` IN ACCESS EXCLUSIVE MODE; ALTER TABLE feed_entry DETACH PARTITION `+table+`; DROP TABLE `+table)
+		return fault.Wrap(err, "feed: drop a day")
 	})
 }
 
 // count counts the entries of a day, and those that are not erased.
 func (a *Archive) count(ctx context.Context, from pg.DB, day time.Time, entries *int64) (bodies int64, err error) {
 	err = from.QueryRow(ctx, `SELECT count(*), count(body) FROM `+pgx.Identifier{tableOf(day)}.Sanitize()).Scan(entries, &bodies)
-	if err != nil {
-		return 0, fmt.Errorf("feed: count the entries of a day: %w", err)
-	}
-	return bodies, nil
+	return bodies, fault.Wrap(err, "feed: count the entries of a day")
 }
 
 func (a *Archive) eachRow(ctx context.Context, day time.Time, add func(*Row) error) error {
@@ -108,10 +100,7 @@ func (a *Archive) eachRow(ctx context.Context, day time.Time, add func(*Row) err
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("feed: read a day: %w", err)
-	}
-	return nil
+	return fault.Wrap(rows.Err(), "feed: read a day")
 }
 
 // segments returns the segments that a condition selects, oldest first.
@@ -122,10 +111,7 @@ func (a *Archive) segments(ctx context.Context, condition string, args ...any) (
 		copy(s.sha256[:], sum)
 		return s, err
 	}, `SELECT day, entries, bytes, file, key, sha256 FROM feed_segment WHERE `+condition+` ORDER BY day`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("feed: list the segments: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "feed: list the segments")
 }
 
 // Read calls each for every entry of an archived day, in the order of feed and sequence.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Key identifies an entry over all epochs.
@@ -36,8 +37,6 @@ func Erase(ctx context.Context, from pg.DB, keys []Key) (tables []string, err er
 	if err != nil {
 		return nil, fmt.Errorf("feed: erase entries: %w", err)
 	}
-	if tables, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-		return nil, fmt.Errorf("feed: erase entries: %w", err)
-	}
-	return tables, nil
+	tables, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	return tables, fault.Wrap(err, "feed: erase entries")
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // A segment is encrypted in chunks, so that it need not fit into memory. The nonce of a
@@ -69,10 +71,7 @@ func (s *sealer) Write(p []byte) (int, error) {
 func (s *sealer) flush(last bool) error {
 	_, err := s.to.Write(s.aead.Seal(nil, nonceOf(s.aead.NonceSize(), s.n, last), s.buffer, s.context))
 	s.n, s.buffer = s.n+1, s.buffer[:0]
-	if err != nil {
-		return fmt.Errorf("feed: write a segment: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "feed: write a segment")
 }
 
 // Close implements io.Closer.

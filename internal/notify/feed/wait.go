@@ -15,6 +15,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Channel is notified of every feed that got entries: entity and mode, with a space
@@ -197,8 +198,5 @@ func (s *Service) readHeads(ctx context.Context, owners []Owner) error {
 		s.wake(o, seq)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("feed: read heads: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "feed: read heads")
 }

@@ -109,10 +109,7 @@ func heldLists(ctx context.Context, from pg.DB, which string, args ...any) (held
 		f.List, err = scanList(row, &f.Entity, &f.Sampled, &f.Missing, &f.Uncovered)
 		return f, err
 	}, `SELECT `+listColumns+`, entity_id, sampled, missing, uncovered FROM watch_list WHERE state = 'held' `+which+` ORDER BY changed_at, id`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
-	}
-	return held, nil
+	return held, fault.Wrap(err, "watchlist: read held lists")
 }
 
 // ErrNotHeld reports a list that does not wait for staff.

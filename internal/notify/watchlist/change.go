@@ -65,10 +65,7 @@ func (l *stored) save(ctx context.Context, tx pg.Tx) (err error) {
 	}
 	_, err = tx.Exec(ctx, `UPDATE watch_list SET blocks = $2, members = $3, digest = $4, state = $5, sampled = $6, missing = $7, uncovered = $8, effective_from = $9,
 		changed_at = $10, judge_at = $11, to_hold = $12 WHERE id = $1`, l.ID, l.blocks, l.Members, l.Digest[:], l.State, l.sampled, l.missing, l.uncovered, l.EffectiveFrom, l.ChangedAt, judgeAt, l.toHold)
-	if err != nil {
-		return fmt.Errorf("watchlist: save a list: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "watchlist: save a list")
 }
 
 // Change adds and removes numbers, all or none. A number that is already there, or is not
@@ -204,10 +201,7 @@ func (l *stored) write(ctx context.Context, tx pg.Tx, before, after map[int64]bl
 	batch.Queue(`INSERT INTO watch_block (block, list, members) SELECT b, $1, m FROM unnest($2::bigint[], $3::bytea[]) AS t (b, m)`, l.blocks, added, addedTexts)
 	batch.Queue(`UPDATE watch_block SET members = t.m FROM unnest($2::bigint[], $3::bytea[]) AS t (b, m) WHERE block = t.b AND `+ofList, l.blocks, changed, changedTexts)
 	batch.Queue(`DELETE FROM watch_block WHERE `+ofList+` AND block = ANY($2)`, l.blocks, gone)
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("watchlist: write blocks: %w", err)
-	}
-	return nil
+	return fault.Wrap(tx.SendBatch(ctx, batch).Close(), "watchlist: write blocks")
 }
 
 // Replace makes numbers the whole list. The new list is built beside the old one and
@@ -324,8 +318,5 @@ func (l *stored) copyBlocks(ctx context.Context, tx pg.Tx, after map[int64]block
 		l.Digest.toggle(keys[i], &b)
 		return []any{keys[i], l.blocks, b.encode()}, nil
 	}))
-	if err != nil {
-		return fmt.Errorf("watchlist: write blocks: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "watchlist: write blocks")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
@@ -105,10 +106,7 @@ func findBlocks(ctx context.Context, tx pg.Tx, keys []int64, byBlock map[int64][
 // order of their ids.
 func WhoWatches(ctx context.Context, from pg.DB) ([]uuid.UUID, error) {
 	entities, err := pg.Collect(ctx, from, pgx.RowTo[uuid.UUID], `SELECT DISTINCT entity_id FROM watch_list WHERE mode = 'live' AND state = 'active' AND members > 0 ORDER BY entity_id`)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: find who watches: %w", err)
-	}
-	return entities, nil
+	return entities, fault.Wrap(err, "watchlist: find who watches")
 }
 
 // Interval is a run of numbers, without its end.

@@ -75,10 +75,7 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 // a connection.
 func (s *Service) keys(ctx context.Context, blocks int32) ([]int64, error) {
 	keys, err := pg.Collect(ctx, s.Pool, pgx.RowTo[int64], `SELECT block FROM watch_block WHERE list = $1 ORDER BY block`, blocks)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read members: %w", err)
-	}
-	return keys, nil
+	return keys, fault.Wrap(err, "watchlist: read members")
 }
 
 // version returns a list, and the number of its blocks.

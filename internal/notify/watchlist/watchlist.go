@@ -168,10 +168,7 @@ func oneList(row pgx.CollectableRow) (List, error) { return scanList(row) }
 // Lists returns the lists of an organisation, oldest first.
 func (s *Service) Lists(ctx context.Context, o Owner) ([]List, error) {
 	lists, err := pg.Collect(ctx, s.Pool, oneList, `SELECT `+listColumns+` FROM watch_list WHERE entity_id = $1 AND mode = $2 ORDER BY created_at, id`, o.Entity, o.Mode)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read lists: %w", err)
-	}
-	return lists, nil
+	return lists, fault.Wrap(err, "watchlist: read lists")
 }
 
 // List returns one list of an organisation, or [ErrNoList].

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/notify/feed"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Kind is the kind of request that was sent. The values are stored and part of the contract.
@@ -68,10 +68,7 @@ func (s *Service) Attempts(ctx context.Context, o feed.Owner, id uuid.UUID, befo
 	}, `SELECT a.n, a.at, a.kind, a.message, coalesce(a.first_seq, 0), coalesce(a.last_seq, 0), a.events, coalesce(a.status, 0), a.error, a.took_ms, a.answer
 		FROM hook_attempt a JOIN hook_endpoint e ON e.id = a.endpoint_id WHERE e.id = $1 AND e.entity_id = $2 AND (e.mode = $3 OR $3 = '') AND (a.n < $4 OR $4 = 0) ORDER BY a.n DESC LIMIT $5`,
 		id, o.Entity, o.Mode, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: read attempts: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "webhook: read attempts")
 }
 
 // Dead returns the events that an endpoint refused for good, newest first, up to limit.
@@ -83,10 +80,7 @@ func (s *Service) Dead(ctx context.Context, o feed.Owner, id uuid.UUID, limit in
 		return d, err
 	}, `SELECT d.seq, d.type, d.refusals, d.died_at, d.status, d.answer, d.sent_at
 		FROM hook_dead d JOIN hook_endpoint e ON e.id = d.endpoint_id WHERE e.id = $1 AND e.entity_id = $2 AND (e.mode = $3 OR $3 = '') ORDER BY d.seq DESC LIMIT $4`, id, o.Entity, o.Mode, limit)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: read dead events: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "webhook: read dead events")
 }
 
 // errLeaseLost reports that another node, or somebody who changed the cursor, took the
@@ -117,10 +111,7 @@ func move(ctx context.Context, on pg.DB, e *Endpoint, a *Attempt, o *outcome, se
 	if err == nil {
 		err = tidy(ctx, on, e.ID, n)
 	}
-	if err != nil {
-		return fmt.Errorf("webhook: record an attempt: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: record an attempt")
 }
 
 // record records an attempt that does not move the cursor.
@@ -129,10 +120,7 @@ func record(ctx context.Context, on pg.DB, id uuid.UUID, a *Attempt) error {
 	if err == nil {
 		err = tidy(ctx, on, id, a.N)
 	}
-	if err != nil {
-		return fmt.Errorf("webhook: record an attempt: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: record an attempt")
 }
 
 // tidy deletes all but the last attempts of an endpoint, from time to time.

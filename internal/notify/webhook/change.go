@@ -54,10 +54,7 @@ func (s *Service) change(ctx context.Context, o feed.Owner, id uuid.UUID, by By,
 func setState(ctx context.Context, tx pg.Tx, e *Endpoint, state State, reason string) error {
 	e.State, e.Reason = state, reason
 	_, err := tx.Exec(ctx, `UPDATE hook_endpoint SET state = $2, reason = $3, changed_at = $4, version = version + 1 WHERE id = $1`, e.ID, state, reason, e.ChangedAt)
-	if err != nil {
-		return fmt.Errorf("webhook: set the state of an endpoint: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: set the state of an endpoint")
 }
 
 // forgive forgets the failures of an endpoint, so that it is tried at once, and moves its
@@ -66,10 +63,7 @@ func forgive(ctx context.Context, tx pg.Tx, e *Endpoint, seq int64) error {
 	e.Seq, e.Failures, e.FailingSince, e.NextAt = seq, 0, time.Time{}, time.Time{}
 	_, err := tx.Exec(ctx, `UPDATE hook_cursor SET seq = $2, failures = 0, failing_since = NULL, next_at = NULL, notified_at = NULL, refusals = 0, refused_since = NULL,
 		lease = lease + 1, leased_until = NULL WHERE endpoint_id = $1`, e.ID, seq)
-	if err != nil {
-		return fmt.Errorf("webhook: move the cursor of an endpoint: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: move the cursor of an endpoint")
 }
 
 // Pause stops sending. Events wait, for as long as the feed keeps them.
@@ -150,10 +144,7 @@ func (s *Service) Roll(ctx context.Context, o feed.Owner, id uuid.UUID, by By) (
 		key := NewKey(e.Algorithm)
 		c.Key, e.PreviousUntil = key.Receiver(), e.ChangedAt.Add(overlap)
 		_, err = tx.Exec(ctx, `UPDATE hook_endpoint SET previous_key = key, previous_until = $2, key = $3, changed_at = $4, version = version + 1 WHERE id = $1`, id, e.PreviousUntil, s.encryptKey(e, key), e.ChangedAt)
-		if err != nil {
-			return fmt.Errorf("webhook: roll a key: %w", err)
-		}
-		return nil
+		return fault.Wrap(err, "webhook: roll a key")
 	})
 	if err != nil {
 		return Created{}, err

@@ -2,9 +2,9 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // leaseSkip is more than leases can have been counted between a backup and the loss.
@@ -15,8 +15,6 @@ const leaseSkip = 1_000_000_000
 // which is lost, and leave out those that are in its place now: its lease can have the number
 // that the restored database has.
 func EndLeases(ctx context.Context, on pg.DB) error {
-	if _, err := on.Exec(ctx, `UPDATE hook_cursor SET lease = lease + $1, leased_until = NULL`, int64(leaseSkip)); err != nil {
-		return fmt.Errorf("webhook: end leases: %w", err)
-	}
-	return nil
+	_, err := on.Exec(ctx, `UPDATE hook_cursor SET lease = lease + $1, leased_until = NULL`, int64(leaseSkip))
+	return fault.Wrap(err, "webhook: end leases")
 }

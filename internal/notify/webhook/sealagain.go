@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // sealAgain encrypts every key that was encrypted under an older pepper again under the
@@ -60,10 +61,7 @@ func (s *Service) sealedKeys(ctx context.Context) ([]Endpoint, error) {
 		e.PreviousUntil = orZero(until)
 		return e, err
 	}, `SELECT id, entity_id, mode, url, key, previous_key, previous_until FROM hook_endpoint`)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: read keys: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "webhook: read keys")
 }
 
 // encryptKeyAgain encrypts a stored key under the newest pepper, unless it is already. If the

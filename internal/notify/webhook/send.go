@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/platform/telemetry/span"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
@@ -65,10 +66,7 @@ func (x *sending) begin(ctx context.Context) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errLeaseLost
 	}
-	if err != nil {
-		return fmt.Errorf("webhook: read an endpoint: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: read an endpoint")
 }
 
 // next waits for the next events, sends them, and records what became of them.

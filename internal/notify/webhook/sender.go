@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Sender sends the events of all endpoints that are leased to this node, each in a
@@ -197,10 +198,7 @@ func (s *Sender) renew(ctx context.Context, held map[uuid.UUID]*leased) error {
 		held[id].extend(asked.Add(s.lease()))
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("webhook: renew leases: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "webhook: renew leases")
 }
 
 // claim leases endpoints that no node has, and starts their goroutines.

@@ -325,10 +325,7 @@ func orNull(t time.Time) *time.Time {
 // of both.
 func (s *Service) Endpoints(ctx context.Context, o feed.Owner) ([]Endpoint, error) {
 	list, err := pg.Collect(ctx, s.Pool, scanEndpoint, `SELECT `+endpointColumns+endpointTables+`WHERE e.entity_id = $1 AND (e.mode = $2 OR $2 = '') ORDER BY e.created_at, e.id`, o.Entity, o.Mode)
-	if err != nil {
-		return nil, fmt.Errorf("webhook: read endpoints: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "webhook: read endpoints")
 }
 
 // Endpoint returns an endpoint of an organisation, or [ErrNoEndpoint]; for the mode "", of

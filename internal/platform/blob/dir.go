@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 const (
@@ -102,10 +104,7 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 	if err == nil {
 		err = d.sync(path.Dir(name))
 	}
-	if err != nil {
-		return fmt.Errorf("blob: delete: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "blob: delete")
 }
 
 // List calls each for every complete file, in no order, and stops at its first
@@ -132,10 +131,7 @@ func (d *Dir) List(ctx context.Context, each func(Item) error) error {
 		}
 		return each(Item{Key: key, Size: info.Size(), Modified: info.ModTime()})
 	})
-	if err != nil {
-		return fmt.Errorf("blob: list: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "blob: list")
 }
 
 // Check puts a small file, reads it back and deletes it.

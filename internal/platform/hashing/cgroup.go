@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // cgroupWeight is a tenth of the default, as the niceness that package confined gives is.
@@ -50,8 +52,5 @@ func set(path, value string) error {
 		return fmt.Errorf("hashing: %w", err)
 	}
 	_, err = f.WriteString(value)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("hashing: %w", err)
-	}
-	return nil
+	return fault.Wrap(errors.Join(err, f.Close()), "hashing")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
@@ -36,10 +37,8 @@ func writeFrame(w io.Writer, payload []byte) error {
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, lengthBytes+len(payload)), uint32(len(payload))) //nolint:gosec // at most maxFrame
 	frame = append(frame, payload...)
 	defer clear(frame)
-	if _, err := w.Write(frame); err != nil {
-		return fmt.Errorf("hashing: write: %w", err)
-	}
-	return nil
+	_, err := w.Write(frame)
+	return fault.Wrap(err, "hashing: write")
 }
 
 // readFrame returns the payload of the next frame. The error is io.EOF only between

@@ -9,10 +9,10 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/lineproof/lineproof/internal/platform/pageimage"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Refusal is the reason for which a file is refused, with a message to the
@@ -66,8 +66,5 @@ func File(ctx context.Context, d *pageimage.Drawer, f *os.File, mediaType string
 	if errors.Is(err, pageimage.ErrNone) && mediaType != "application/pdf" {
 		return Unreadable // by any machine
 	}
-	if err != nil {
-		return fmt.Errorf("inspect: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "inspect")
 }

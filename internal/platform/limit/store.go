@@ -12,6 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 const (
@@ -84,10 +86,7 @@ func openStore(address string, began time.Time, changed func(bool, error)) (*sto
 func (s *store) close() error {
 	close(s.stop)
 	<-s.ended
-	if err := s.client.Close(); err != nil {
-		return fmt.Errorf("limit: close: %w", err)
-	}
-	return nil
+	return fault.Wrap(s.client.Close(), "limit: close")
 }
 
 // call runs the script. Any failure means that Redis is unavailable.

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 var (
@@ -168,10 +169,8 @@ func (b *Breaker) probe() error {
 		if b.Warm != nil {
 			return b.Warm(ctx, tx)
 		}
-		if _, err := tx.Exec(ctx, "SELECT 1"); err != nil {
-			return fmt.Errorf("pg: probe: %w", err)
-		}
-		return nil
+		_, err := tx.Exec(ctx, "SELECT 1")
+		return fault.Wrap(err, "pg: probe")
 	})
 }
 
@@ -216,10 +215,7 @@ func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	defer conn.Release()
-	if err := conn.Ping(ctx); err != nil {
-		return fmt.Errorf("pg: ping: %w", err)
-	}
-	return nil
+	return fault.Wrap(conn.Ping(ctx), "pg: ping")
 }
 
 // Acquire returns a connection of the pool. Its error distinguishes a pool whose

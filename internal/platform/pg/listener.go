@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Channel is what to do with the notifications of one channel. None of its functions may
@@ -133,10 +134,8 @@ func (l *Listener) listen(ctx context.Context) error {
 func notify(ctx context.Context, conn *pgx.Conn, channel string) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
-	if _, err := conn.Exec(ctx, "SELECT pg_notify($1, '')", channel); err != nil {
-		return fmt.Errorf("pg: send the heartbeat: %w", err)
-	}
-	return nil
+	_, err := conn.Exec(ctx, "SELECT pg_notify($1, '')", channel)
+	return fault.Wrap(err, "pg: send the heartbeat")
 }
 
 // waitForNotification returns the next notification, or nil if there is none before the

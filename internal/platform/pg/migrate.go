@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 //go:embed migrations/*.sql
@@ -144,10 +146,8 @@ func migrateRiver(ctx context.Context, pool *pgxpool.Pool) error {
 			GRANT SELECT ON goose_db_version TO lineproof_serve, lineproof_read;
 			COMMENT ON TABLE goose_db_version IS 'Belongs to goose: which migrations were applied.';
 		END $$`
-	if _, err := pool.Exec(ctx, grants); err != nil {
-		return fmt.Errorf("pg: grant the roles access: %w", err)
-	}
-	return nil
+	_, err = pool.Exec(ctx, grants)
+	return fault.Wrap(err, "pg: grant the roles access")
 }
 
 // ErrSchema reports a database whose schema is older than the program.

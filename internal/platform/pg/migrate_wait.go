@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // ErrMigrationLocked reports a migration that did not get its locks.
@@ -69,10 +70,7 @@ func (m *migrator) holders(ctx context.Context, tables []string) ([]lockHolder, 
 		FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.granted AND l.locktype = 'relation' AND c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1) AND a.datname = current_database()
 		ORDER BY a.pid`, tables)
-	if err != nil {
-		return nil, fmt.Errorf("pg: read the locks: %w", err)
-	}
-	return all, nil
+	return all, fault.Wrap(err, "pg: read the locks")
 }
 
 // longHolder returns one that held its lock at two attempts, in the same transaction: others come

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The roles. None of them can log in: the database administrator creates a login
@@ -75,8 +77,5 @@ func SessionRole(ctx context.Context, pool *pgxpool.Pool) (login, role string, t
 	err = pool.QueryRow(ctx, `SELECT session_user::text, current_user::text,
 		(SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user)
 		OR has_schema_privilege(current_user, 'public', 'CREATE')`).Scan(&login, &role, &tooMuch)
-	if err != nil {
-		return "", "", false, fmt.Errorf("pg: read the session's role: %w", err)
-	}
-	return login, role, tooMuch, nil
+	return login, role, tooMuch, fault.Wrap(err, "pg: read the session's role")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
@@ -88,10 +89,7 @@ func sendMACs(ctx context.Context, to DB, tables map[string][]signedRow) error {
 			) INSERT INTO row_signed (table_name, id, n, sum, mac) SELECT $6, id, n, sum, record FROM signed WHERE n > 0 ON CONFLICT DO NOTHING`,
 			pgx.Identifier{name}.Sanitize(), RowID(name)), ids, sums, macs, numbers, records, name)
 	}
-	if err := to.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("pg: sign rows: %w", err)
-	}
-	return nil
+	return fault.Wrap(to.SendBatch(ctx, &batch).Close(), "pg: sign rows")
 }
 
 // RecordedRow is a row with its newest record.

@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Final is the statement that ends a transaction of [InTwoTrips]. Its values are in
@@ -139,10 +141,7 @@ func (s *Snapshot) begin(ctx context.Context) error {
 	if s.begun {
 		return nil
 	}
-	if err := s.SendBatch(ctx, &pgx.Batch{}).Close(); err != nil {
-		return fmt.Errorf("pg: begin: %w", err)
-	}
-	return nil
+	return fault.Wrap(s.SendBatch(ctx, &pgx.Batch{}).Close(), "pg: begin")
 }
 
 // SendBatch sends queries, the first ones together with BEGIN.

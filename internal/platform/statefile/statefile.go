@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Replace writes a file, and replaces the one that is there. When it returns nil, the new
@@ -28,8 +30,5 @@ func Replace(path string, content []byte) error {
 	if err != nil {
 		return fmt.Errorf("statefile: flush the directory: %w", err)
 	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("statefile: flush the directory: %w", err)
-	}
-	return nil
+	return fault.Wrap(errors.Join(d.Sync(), d.Close()), "statefile: flush the directory")
 }

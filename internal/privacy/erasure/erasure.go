@@ -162,8 +162,5 @@ func find(ctx context.Context, from pg.DB, id uuid.UUID) (Erasure, error) {
 
 func query(ctx context.Context, from pg.DB, which string, args ...any) ([]Erasure, error) {
 	found, err := pg.Collect(ctx, from, scan, `SELECT `+columns+` FROM erasure `+which, args...)
-	if err != nil {
-		return nil, fmt.Errorf("erasure: read: %w", err)
-	}
-	return found, nil
+	return found, fault.Wrap(err, "erasure: read")
 }

@@ -85,10 +85,7 @@ func Holds(ctx context.Context, from pg.DB) ([]Hold, error) {
 		return h, err
 	}, `SELECT id, coalesce(number, 0), coalesce(entity_id, '00000000-0000-0000-0000-000000000000'), reason, placed_at,
 		coalesce(ended_at, '0001-01-01Z') FROM legal_hold ORDER BY placed_at DESC, id`)
-	if err != nil {
-		return nil, fmt.Errorf("erasure: list holds: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "erasure: list holds")
 }
 
 // holds are the holds in force.

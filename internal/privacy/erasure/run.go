@@ -146,10 +146,7 @@ func (r *Runner) note(ctx context.Context, l *list, e *Erasure) error {
 		_, err := tx.Exec(ctx, `INSERT INTO erasure (id, ground, state, asked_at, marked_at, records, held) VALUES ($1, $2, $3, $4, $4, $5, $6)
 			ON CONFLICT (id) DO UPDATE SET state = excluded.state, marked_at = coalesce(erasure.marked_at, excluded.marked_at), records = greatest(erasure.records, excluded.records), held = greatest(erasure.held, excluded.held)`,
 			e.ID, e.Ground, Marked, l.At, e.Records, e.Held)
-		if err != nil {
-			return fmt.Errorf("erasure: mark: %w", err)
-		}
-		return nil
+		return fault.Wrap(err, "erasure: mark")
 	})
 }
 
@@ -194,10 +191,8 @@ func (r *Runner) finish(ctx context.Context, id uuid.UUID) error {
 // rewriteOrders writes the small file of the orders anew: until then PostgreSQL keeps the
 // bytes of finished ones in it.
 func (r *Runner) rewriteOrders(ctx context.Context) error {
-	if _, err := r.Archiver.Pool.Exec(ctx, `VACUUM FULL erasure`); err != nil {
-		return fmt.Errorf("erasure: write the orders anew: %w", err)
-	}
-	return nil
+	_, err := r.Archiver.Pool.Exec(ctx, `VACUUM FULL erasure`)
+	return fault.Wrap(err, "erasure: write the orders anew")
 }
 
 // Again erases everything that was ever erased and is not, or is not known to be: after

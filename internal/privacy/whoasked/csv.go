@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lineproof/lineproof/internal/values/csvfile"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 var csvHeader = []string{"organisation", "purpose", "purpose_text", "on_behalf_of", "month", "status", "reason", "network", "answers"}
@@ -23,10 +24,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 		}
 	}
 	out.Flush()
-	if err := out.Error(); err != nil {
-		return fmt.Errorf("whoasked: write CSV: %w", err)
-	}
-	return nil
+	return fault.Wrap(out.Error(), "whoasked: write CSV")
 }
 
 // cells returns the row in the order of csvHeader.

@@ -2,9 +2,10 @@ package whoasked
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 //go:embed page.html
@@ -44,8 +45,5 @@ func (r *Report) WriteHTML(w io.Writer, l Letter) error {
 	err := page.Execute(w, map[string]any{
 		"Report": r, "Letter": l, "Organisations": r.byOrganisation(), "Meanings": r.meanings(), "Made": r.MadeAt.Format("2 January 2006, 15:04 UTC"),
 	})
-	if err != nil {
-		return fmt.Errorf("whoasked: write the page: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "whoasked: write the page")
 }

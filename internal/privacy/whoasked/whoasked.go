@@ -89,10 +89,7 @@ func (s *Service) Request(ctx context.Context, r Request) (id uuid.UUID, err err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO who_asked (id, number, first_day, last_day, allowed, expires_at) VALUES ($1, $2, $3, $4, false, $5)`,
 			search, r.Number.Int(), r.First, r.Last, now.Add(approval.Lifetime))
-		if err != nil {
-			return fmt.Errorf("whoasked: store a request: %w", err)
-		}
-		return nil
+		return fault.Wrap(err, "whoasked: store a request")
 	})
 	return id, err
 }

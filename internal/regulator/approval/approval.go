@@ -248,8 +248,5 @@ func encodeDetails(details map[string]string) ([]byte, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(details)
-	if err != nil {
-		return nil, fmt.Errorf("approval: encode the details: %w", err)
-	}
-	return text, nil
+	return text, fault.Wrap(err, "approval: encode the details")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // ActorKind is the kind of an actor.
@@ -77,8 +78,5 @@ func Write(ctx context.Context, tx pg.Tx, e Entry) error {
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO audit (`+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		id, e.At, e.Actor.Kind, pg.ID(e.Actor.ID), e.Action, e.Subject, pg.ID(e.Entity), pg.ID(e.Request), pg.Address(e.Actor.From), before, after)
-	if err != nil {
-		return fmt.Errorf("audit: write: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "audit: write")
 }

@@ -20,10 +20,7 @@ import (
 func Subjects(ctx context.Context, from pg.DB, actors []uuid.UUID, since time.Time, actions ...Action) ([]uuid.UUID, error) {
 	list, err := pg.Collect(ctx, from, pgx.RowTo[uuid.UUID],
 		`SELECT DISTINCT subject_id FROM audit WHERE actor_id = ANY($1) AND action = ANY($2) AND at >= $3`, actors, actions, since)
-	if err != nil {
-		return nil, fmt.Errorf("audit: list subjects: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "audit: list subjects")
 }
 
 // MaxPage is the maximum page size of [List].

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The replacements of masked values.
@@ -43,10 +45,7 @@ func mask(action Action, fields map[string]any) ([]byte, error) {
 		return nil, fmt.Errorf("audit: read back what changed: %w", err)
 	}
 	text, err = json.Marshal(masker{people: aboutPeople(action)}.fields(plain))
-	if err != nil {
-		return nil, fmt.Errorf("audit: encode what changed: %w", err)
-	}
-	return text, nil
+	return text, fault.Wrap(err, "audit: encode what changed")
 }
 
 // Plain reports whether fields contain nothing that would be masked.

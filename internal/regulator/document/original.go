@@ -250,10 +250,7 @@ func seal(out io.Writer, original *os.File, d *Document, a *approval.Approval, n
 	if err == nil {
 		_, err = io.Copy(files, original)
 	}
-	if err = errors.Join(err, files.Close(), sealed.Close()); err != nil {
-		return fmt.Errorf("document: seal: %w", err)
-	}
-	return nil
+	return fault.Wrap(errors.Join(err, files.Close(), sealed.Close()), "document: seal")
 }
 
 // personOf names an actor for somebody outside, who can ask the regulator who it is.

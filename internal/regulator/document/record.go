@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Upload is what is recorded about an uploaded file.
@@ -55,8 +56,5 @@ func (s *Store) queue(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
 	if s.Queue == nil {
 		return nil
 	}
-	if err := s.Queue(ctx, tx, id); err != nil {
-		return fmt.Errorf("document: queue the scan: %w", err)
-	}
-	return nil
+	return fault.Wrap(s.Queue(ctx, tx, id), "document: queue the scan")
 }

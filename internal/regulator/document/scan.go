@@ -118,10 +118,8 @@ func shorten(s string, n int) string {
 }
 
 func rewind(f *os.File) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("document: rewind the copy: %w", err)
-	}
-	return nil
+	_, err := f.Seek(0, io.SeekStart)
+	return fault.Wrap(err, "document: rewind the copy")
 }
 
 // Waiting returns the documents that have waited for their scan for longer than

@@ -129,8 +129,5 @@ func (p *Plan) WriteCSV(w io.Writer) error {
 		_ = out.Write([]string{r.Prefix, p.Code(r.Network), p.Name(r.Network), r.Allocated.Format(time.DateOnly), withdrawn})
 	}
 	out.Flush()
-	if err := out.Error(); err != nil {
-		return fmt.Errorf("numbering: write the file: %w", err)
-	}
-	return nil
+	return fault.Wrap(out.Error(), "numbering: write the file")
 }

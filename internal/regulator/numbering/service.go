@@ -222,10 +222,7 @@ func insertContents(ctx context.Context, tx pg.Tx, p *Plan) error {
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO numbering_range (version, prefix, network, allocated, withdrawn)
 		SELECT $1, unnest($2::text[]), unnest($3::smallint[]), unnest($4::date[]), unnest($5::date[])`, p.Version, prefixes, networks, allocated, withdrawn)
-	if err != nil {
-		return fmt.Errorf("numbering: insert the ranges: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "numbering: insert the ranges")
 }
 
 // ensureNetworks adds the networks that rows name for the first time, and returns

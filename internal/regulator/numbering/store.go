@@ -58,10 +58,7 @@ func loadHead(ctx context.Context, from pg.DB, condition string, arg any) (p Pla
 // readCodes returns the codes of all networks.
 func readCodes(ctx context.Context, from pg.DB) (map[Network]string, error) {
 	codes, err := pg.CollectMap[Network, string](ctx, from, `SELECT id, name FROM network`)
-	if err != nil {
-		return nil, fmt.Errorf("numbering: read the networks: %w", err)
-	}
-	return codes, nil
+	return codes, fault.Wrap(err, "numbering: read the networks")
 }
 
 // loadContents reads the networks and ranges of a version. It needs no
@@ -107,8 +104,5 @@ func History(ctx context.Context, from pg.DB) ([]VersionSummary, error) {
 		(SELECT count(*) FROM numbering_range r WHERE r.version = p.version),
 		(SELECT count(*) FROM numbering_network n WHERE n.version = p.version)
 		FROM numbering_plan p ORDER BY p.version`)
-	if err != nil {
-		return nil, fmt.Errorf("numbering: list the versions: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "numbering: list the versions")
 }

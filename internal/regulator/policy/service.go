@@ -93,10 +93,7 @@ func load(ctx context.Context, from pg.DB, sql string, args ...any) (Policy, err
 // History lists the versions of the policy, oldest first.
 func History(ctx context.Context, from pg.DB) ([]Policy, error) {
 	list, err := pg.Collect(ctx, from, scan, `SELECT `+columns+` FROM policy ORDER BY version`)
-	if err != nil {
-		return nil, fmt.Errorf("policy: list the versions: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "policy: list the versions")
 }
 
 // Service creates versions of the policy.

@@ -106,10 +106,7 @@ func (r *Registry) Accounts(ctx context.Context, entity uuid.UUID) ([]Account, e
 		a, err := scanAccount(row)
 		return a.Account, err
 	}, accountSQL+` WHERE a.entity_id IS NOT DISTINCT FROM $1 ORDER BY a.created_at, a.id`, pg.ID(entity))
-	if err != nil {
-		return nil, fmt.Errorf("registry: list accounts: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "registry: list accounts")
 }
 
 // DisplayName is the name of an account or an entity, for display. Role is set for
@@ -174,10 +171,8 @@ func CheckEmail(field, email string) error {
 // RenewHash replaces a password hash with one of the same password under the newest
 // pepper, unless the password was changed meanwhile.
 func (r *Registry) RenewHash(ctx context.Context, tx pg.Tx, id uuid.UUID, old, fresh string) error {
-	if _, err := tx.Exec(ctx, `UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2`, id, old, fresh); err != nil {
-		return fmt.Errorf("registry: renew a password hash: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE account SET password_hash = $3 WHERE id = $1 AND password_hash = $2`, id, old, fresh)
+	return fault.Wrap(err, "registry: renew a password hash")
 }
 
 // SetPassword replaces the password hash of an account.
@@ -205,10 +200,8 @@ func (r *Registry) Confirm(ctx context.Context, tx pg.Tx, id uuid.UUID, evenWith
 // KeepConfirmed counts the address of an account as confirmed now, because the owner has just
 // proved more than that, unless no link was ever followed.
 func (r *Registry) KeepConfirmed(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `UPDATE account SET verified_at = $2 WHERE id = $1 AND verified_by = 'email'`, id, r.now()); err != nil {
-		return fmt.Errorf("registry: renew the confirmation of an address: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE account SET verified_at = $2 WHERE id = $1 AND verified_by = 'email'`, id, r.now())
+	return fault.Wrap(err, "registry: renew the confirmation of an address")
 }
 
 // Invitee is a person to be invited.

@@ -32,10 +32,7 @@ func (r *Registry) AddressConfirmed(ctx context.Context, a Account) (bool, error
 	var confirmed bool
 	err := r.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM account c JOIN account h ON h.email_key = $2
 		WHERE c.id = $1 AND c.email_key LIKE 'claim %' AND h.verified_at IS NOT NULL)`, a.ID, key).Scan(&confirmed)
-	if err != nil {
-		return false, fmt.Errorf("registry: look for the holder of an address: %w", err)
-	}
-	return confirmed, nil
+	return confirmed, fault.Wrap(err, "registry: look for the holder of an address")
 }
 
 // errAddressConfirmed reports a claim that came too late.

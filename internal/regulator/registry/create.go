@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -83,8 +82,5 @@ func (r *Registry) AddRelyingParty(ctx context.Context, tx pg.Tx, name, cacNumbe
 func (r *Registry) Empty(ctx context.Context) (bool, error) {
 	var empty bool
 	err := r.Pool.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM entity) AND NOT EXISTS (SELECT FROM account WHERE kind = 'staff')`).Scan(&empty)
-	if err != nil {
-		return false, fmt.Errorf("registry: look for entities and staff: %w", err)
-	}
-	return empty, nil
+	return empty, fault.Wrap(err, "registry: look for entities and staff")
 }

@@ -2,13 +2,13 @@ package registry
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Invited returns the accounts that were invited by an e-mail address and have not accepted:
@@ -16,10 +16,7 @@ import (
 func (r *Registry) Invited(ctx context.Context, email string) ([]uuid.UUID, error) {
 	ids, err := pg.Collect(ctx, r.Pool, pgx.RowTo[uuid.UUID],
 		`SELECT id FROM account WHERE lower(email) = lower($1) AND password_hash IS NULL ORDER BY created_at`, email)
-	if err != nil {
-		return nil, fmt.Errorf("registry: find invitations: %w", err)
-	}
-	return ids, nil
+	return ids, fault.Wrap(err, "registry: find invitations")
 }
 
 // Named is a person by the name that pages show.
@@ -43,8 +40,5 @@ func (r *Registry) FindPeople(ctx context.Context, text string, limit int) ([]Na
 	}
 	list, err := pg.Collect(ctx, r.Pool, scanNamed, `SELECT a.id, a.name, coalesce(a.role, ''), coalesce(e.name, '') FROM account a LEFT JOIN entity e ON e.id = a.entity_id
 		WHERE strpos(lower(a.name), lower($1)) > 0 OR lower(a.email) = lower($1) ORDER BY lower(a.name), a.id LIMIT $2`, text, limit)
-	if err != nil {
-		return nil, fmt.Errorf("registry: find people: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "registry: find people")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/approval"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // AccessChange is how somebody gave access. The values are stored in the database.
@@ -47,20 +48,14 @@ func RecordAccess(ctx context.Context, tx pg.Tx, subject uuid.UUID, how AccessCh
 		}
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO access_given (subject_id, by_id, how, before_staff, at) VALUES ($1, $2, $3, $4, $5)`, subject, by.ID, how, first, at)
-	if err != nil {
-		return fmt.Errorf("registry: record who gave access: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "registry: record who gave access")
 }
 
 // beforeStaff reports whether there are neither founders nor two administrators.
 func beforeStaff(ctx context.Context, from pg.DB) (before bool, err error) {
 	err = from.QueryRow(ctx, `SELECT (SELECT count(*) FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL) < $1
 		AND NOT EXISTS (SELECT FROM access_given WHERE how = 'founder')`, minAdministrators).Scan(&before)
-	if err != nil {
-		return false, fmt.Errorf("registry: look for administrators and founders: %w", err)
-	}
-	return before, nil
+	return before, fault.Wrap(err, "registry: look for administrators and founders")
 }
 
 // RecordStaffAccess is [RecordAccess] for an account that may belong to an
@@ -140,10 +135,7 @@ func SharesPerson(ctx context.Context, from pg.DB, account uuid.UUID) ([]uuid.UU
 		return nil, err
 	}
 	all, err := pg.Collect(ctx, from, pgx.RowTo[uuid.UUID], sameStaffSQL, cosignatures, account)
-	if err != nil {
-		return nil, fmt.Errorf("registry: find who may be one person: %w", err)
-	}
-	return all, nil
+	return all, fault.Wrap(err, "registry: find who may be one person")
 }
 
 // signedCosignatures returns the records that make two people independent, if they are

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // EntityDetails is an entity with the details that staff see.
@@ -40,10 +41,7 @@ func (r *Registry) Entity(ctx context.Context, id uuid.UUID) (EntityDetails, err
 // Entities lists entities, the newest first: all of them, or those with a status.
 func (r *Registry) Entities(ctx context.Context, of Status, limit int) ([]EntityDetails, error) {
 	list, err := pg.Collect(ctx, r.Pool, scanDetails, `SELECT `+detailColumns+` FROM entity e WHERE $1 = '' OR e.status = $1 ORDER BY e.created_at DESC, e.id DESC LIMIT $2`, of, limit)
-	if err != nil {
-		return nil, fmt.Errorf("registry: list entities: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "registry: list entities")
 }
 
 // detailColumns are those of the details of an entity e; see readDetails.

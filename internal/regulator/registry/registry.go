@@ -98,10 +98,7 @@ func (r *Registry) insertEntity(ctx context.Context, tx pg.DB, e Entity, a Appli
 	_, err := tx.Exec(ctx, `INSERT INTO entity (id, name, cac, cac_class, cac_digits, status, document_required, supplies, asks, client_id, token_id, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10, $11)`, e.ID, e.Name, e.CAC, nonEmpty(a.cac.Class), nonEmpty(a.cac.Digits),
 		e.Status, e.DocumentRequired, by.Client != uuid.Nil, pg.ID(by.Client), pg.ID(by.Token), e.CreatedAt)
-	if err != nil {
-		return fmt.Errorf("registry: insert the entity: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "registry: insert the entity")
 }
 
 // cacTaken reports whether an entity already has the CAC number, if the number
@@ -124,10 +121,7 @@ func hasCAC(ctx context.Context, tx pg.Tx, number CACNumber) (taken bool, err er
 		return false, fmt.Errorf("registry: lock the CAC number: %w", err)
 	}
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM entity WHERE `+withCAC+`)`, number.Text, number.Class, number.Digits).Scan(&taken)
-	if err != nil {
-		return false, fmt.Errorf("registry: look for the CAC number: %w", err)
-	}
-	return taken, nil
+	return taken, fault.Wrap(err, "registry: look for the CAC number")
 }
 
 var cacConflict = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is already registered."}

@@ -203,10 +203,8 @@ func MayActAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
 
 // lockStaff serialises transactions that count administrators and then create one.
 func lockStaff(ctx context.Context, tx pg.Tx) error {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0))`); err != nil {
-		return fmt.Errorf("registry: lock the staff: %w", err)
-	}
-	return nil
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0))`)
+	return fault.Wrap(err, "registry: lock the staff")
 }
 
 func requestRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID, at time.Time) (uuid.UUID, error) {

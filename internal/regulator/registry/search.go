@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Sort is what a list of entities is sorted by.
@@ -161,10 +162,7 @@ func (r *Registry) WithCAC(ctx context.Context, written string) ([]Entity, error
 		return nil, nil
 	}
 	list, err := pg.Collect(ctx, r.Pool, scanEntity, `SELECT `+entityColumns+` FROM entity WHERE `+withCAC+` ORDER BY created_at LIMIT 10`, number.Text, number.Class, number.Digits)
-	if err != nil {
-		return nil, fmt.Errorf("registry: look for a CAC number: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "registry: look for a CAC number")
 }
 
 // SameCAC lists at most ten other entities with the same CAC number as this one,
@@ -173,8 +171,5 @@ func (r *Registry) SameCAC(ctx context.Context, id uuid.UUID) ([]Entity, error) 
 	list, err := pg.Collect(ctx, r.Pool, scanEntity, `SELECT o.id, o.name, o.cac, o.status, o.document_required, o.created_at FROM entity e JOIN entity o
 		ON upper(o.cac) = upper(e.cac) OR (o.cac_class = e.cac_class AND o.cac_digits = e.cac_digits)
 		WHERE e.id = $1 AND o.id <> e.id ORDER BY o.created_at, o.id LIMIT 10`, id)
-	if err != nil {
-		return nil, fmt.Errorf("registry: look for the same CAC number: %w", err)
-	}
-	return list, nil
+	return list, fault.Wrap(err, "registry: look for the same CAC number")
 }

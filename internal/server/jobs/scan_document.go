@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/clamd"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/document"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // documentQueue is the queue of all jobs about documents. It has its own workers,
@@ -124,9 +124,7 @@ func Scans(pool *pgxpool.Pool) (func(context.Context, pg.Tx, uuid.UUID) error, e
 		return nil, err
 	}
 	return func(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
-		if _, err := c.InsertTx(ctx, tx, ScanDocumentArgs{Document: id}, nil); err != nil {
-			return fmt.Errorf("jobs: queue a scan: %w", err)
-		}
-		return nil
+		_, err := c.InsertTx(ctx, tx, ScanDocumentArgs{Document: id}, nil)
+		return fault.Wrap(err, "jobs: queue a scan")
 	}, nil
 }

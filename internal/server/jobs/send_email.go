@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access/people"
 	"github.com/lineproof/lineproof/internal/platform/mail"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // SendEmailArgs sends an e-mail. It has the account and the kind of e-mail, but no
@@ -63,9 +63,7 @@ func EmailQueue(pool *pgxpool.Pool) (func(context.Context, pg.Tx, people.Email) 
 		return nil, err
 	}
 	return func(ctx context.Context, tx pg.Tx, m people.Email) error {
-		if _, err := c.InsertTx(ctx, tx, SendEmailArgs{Email: m.Kind, Account: m.Account, Message: m.Message}, nil); err != nil {
-			return fmt.Errorf("jobs: queue an e-mail: %w", err)
-		}
-		return nil
+		_, err := c.InsertTx(ctx, tx, SendEmailArgs{Email: m.Kind, Account: m.Account, Message: m.Message}, nil)
+		return fault.Wrap(err, "jobs: queue an e-mail")
 	}, nil
 }

@@ -8,7 +8,6 @@ package nodes
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 const (
@@ -66,18 +66,13 @@ func (r *Recorder) Record(ctx context.Context) error {
 	if err == nil {
 		_, err = r.Pool.Exec(ctx, `DELETE FROM running_node WHERE seen_at < now() - $1::interval`, forgotten)
 	}
-	if err != nil {
-		return fmt.Errorf("nodes: record: %w", err)
-	}
-	return nil
+	return fault.Wrap(err, "nodes: record")
 }
 
 // Remove deletes the row of a node that stops.
 func (r *Recorder) Remove(ctx context.Context) error {
-	if _, err := r.Pool.Exec(ctx, `DELETE FROM running_node WHERE name = $1`, r.Node.Name); err != nil {
-		return fmt.Errorf("nodes: remove: %w", err)
-	}
-	return nil
+	_, err := r.Pool.Exec(ctx, `DELETE FROM running_node WHERE name = $1`, r.Node.Name)
+	return fault.Wrap(err, "nodes: remove")
 }
 
 // List returns all nodes by name, also those that were not seen lately.
@@ -88,8 +83,5 @@ func List(ctx context.Context, from pg.DB) ([]Node, error) {
 		n.Seen = time.Duration(seconds * float64(time.Second))
 		return n, err
 	}, `SELECT name, version, connections, peppers, files, settings, extract(epoch FROM now() - seen_at)::float8 FROM running_node ORDER BY name`)
-	if err != nil {
-		return nil, fmt.Errorf("nodes: list: %w", err)
-	}
-	return all, nil
+	return all, fault.Wrap(err, "nodes: list")
 }

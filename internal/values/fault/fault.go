@@ -217,3 +217,12 @@ func (f *Form) Err() error {
 	}
 	return ErrInvalid.With(f.violations...)
 }
+
+// Wrap returns err behind what was being done, or nil if err is nil: for the last step of a
+// function, whose failure is not the caller's.
+func Wrap(err error, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(doing, args...), err)
+}

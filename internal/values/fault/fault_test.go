@@ -60,3 +60,16 @@ func TestFormCollectsEveryViolation(t *testing.T) {
 		t.Errorf("complaints about %q, %v", got, f.Err())
 	}
 }
+
+// What went well has no error, and what failed keeps its cause behind what was being done.
+func TestWrapKeepsTheCauseAndMakesNoErrorOfNone(t *testing.T) {
+	t.Parallel()
+	if err := fault.Wrap(nil, "feed: read %s", "a page"); err != nil {
+		t.Errorf("%v for a step that went well", err)
+	}
+	cause := errTaken.Because(errors.New("duplicate key"))
+	err := fault.Wrap(cause, "feed: read %s", "a page")
+	if err == nil || err.Error() != "feed: read a page: "+cause.Error() || !errors.Is(err, errTaken) {
+		t.Errorf("%v", err)
+	}
+}
