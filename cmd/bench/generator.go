@@ -25,7 +25,7 @@ type job struct {
 	Rate    float64       `json:"rate"` // requests due per second; 0 means that each caller sends when it has the last response
 }
 
-// tally is what the generator counted within the measurement window.
+// tally has the counts of the generator within the measurement window.
 type tally struct {
 	Due          uint64        `json:"due"` // with a rate: number of requests due
 	Answered     uint64        `json:"answered"`

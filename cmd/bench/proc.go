@@ -13,7 +13,7 @@ import (
 // the kernel's internal clock rate is.
 const tick = 10 * time.Millisecond
 
-// stat is what /proc/PID/stat has about a process.
+// stat is the part of /proc/PID/stat that is read.
 type stat struct {
 	parent int
 	state  byte

@@ -41,7 +41,7 @@ func (r request) setNumber(number int64) {
 	}
 }
 
-// response is what is kept of a response. The body is read completely and
+// response is the part of a response that is kept. The body is read completely and
 // discarded.
 type response struct {
 	status     int

@@ -94,7 +94,7 @@ type module struct {
 	uses               []string // the paths of the modules that these import
 }
 
-// listedPackage is what go list prints about a package.
+// listedPackage is a package as go list prints it.
 type listedPackage struct {
 	ImportPath, Dir string
 	Standard        bool

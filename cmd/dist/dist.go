@@ -22,7 +22,7 @@ type Options struct {
 	Log        io.Writer
 }
 
-// release is what every part of it has in common.
+// release is the data that every part of a release shares.
 type release struct {
 	Options
 	clone   string    // what was committed

@@ -25,7 +25,7 @@ const (
 	Test = "test" // verifies test numbers only, and never reads a line
 )
 
-// KeyForm is what a caller enters to create an API key.
+// KeyForm is the form for a new API key.
 type KeyForm struct {
 	Entity   uuid.UUID
 	Name     string         // of the application

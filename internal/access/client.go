@@ -32,7 +32,7 @@ var (
 	ErrSecrets = fault.New(fault.IncompatibleState, "The client already has two secrets. Revoke the one that is no longer used first.")
 )
 
-// ClientForm is what the regulator's staff enter to create a client.
+// ClientForm is the staff's form for a new client.
 type ClientForm struct {
 	Name    string
 	Scopes  []string

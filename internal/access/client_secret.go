@@ -105,7 +105,7 @@ func checkOwn(ctx context.Context, from pg.DB, client, entity uuid.UUID, scopes 
 	return nil
 }
 
-// lockedClient is what decides who may change the secrets of a client.
+// lockedClient is the state of a client that decides who may change its secrets.
 type lockedClient struct {
 	Scopes         []string
 	Sole           bool

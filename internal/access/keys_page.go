@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
-// KeySort is what a list of keys is sorted by.
+// KeySort is the column that sorts a list of keys.
 type KeySort string
 
 // The orders in which keys can be listed. Ties are ordered by id. A key that was

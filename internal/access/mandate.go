@@ -74,7 +74,7 @@ func (s *Service) CheckMandate(who *Principal, onBehalfOf string) error {
 	return ErrNotMandated
 }
 
-// MandateForm is what staff enter to record a mandate.
+// MandateForm is the form for a new mandate.
 type MandateForm struct {
 	Entity    uuid.UUID // the agent
 	Principal string    // for whom it asks

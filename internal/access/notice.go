@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
-// NoticeKind is what has happened to a credential.
+// NoticeKind is the kind of event that a credential had.
 type NoticeKind uint8
 
 // The kinds of notice.
@@ -19,7 +19,7 @@ const (
 	CredentialEnded                   // a live key was revoked
 )
 
-// Notice is what the admins of an entity are told about its credentials.
+// Notice is a notice to the admins of an entity about its credentials.
 type Notice struct {
 	Kind   NoticeKind
 	Entity uuid.UUID

@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
-// purpose is what a key is for: a code of the policy, and the words of its owner where
+// purpose is the purpose of a key: a code of the policy, and the words of its owner where
 // the policy has no code.
 type purpose struct{ code, text string }
 

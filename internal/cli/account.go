@@ -21,15 +21,13 @@ import (
 )
 
 func (a *app) accountCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "account",
 		Short: "List and disable accounts, and reset passwords and two-factor authentication",
 		Long: `Accounts of the regulator's staff, and of the admins and members of organisations. Identify an account by its id or its
 e-mail address.`,
 		Example: "  lineproof account list",
-	}
-	cmd.AddCommand(a.accountListCommand(), a.accountDisableCommand(), a.accountFactorCommand(), a.accountUnlockCommand(), a.accountPasswordCommand())
-	return cmd
+	}, a.accountListCommand(), a.accountDisableCommand(), a.accountFactorCommand(), a.accountUnlockCommand(), a.accountPasswordCommand())
 }
 
 // accountJSON is an account as printed with --json.

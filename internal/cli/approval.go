@@ -86,7 +86,7 @@ func (a *app) runAsActor(idName string, session *string,
 }
 
 func (a *app) approvalCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "approval",
 		Short: "List, confirm and reject changes that need two people",
 		Long: `Changes that are too dangerous for one person wait until another confirms them: everything that lowers a guard, such as
@@ -94,9 +94,7 @@ giving rights to staff and clients, restoring a revoked entity, raising limits, 
 and erasing records. The operator who runs the command line is one person. A member of staff who has logged in over the API
 acts here with --session-file.`,
 		Example: "  lineproof approval list",
-	}
-	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRejectCommand(), a.approvalBreakGlassCommand())
-	return cmd
+	}, a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRejectCommand(), a.approvalBreakGlassCommand())
 }
 
 // approvalJSON is a change that needs a second person, as printed with --json.

@@ -15,15 +15,13 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "audit",
 		Short: "Read and check the audit trail",
 		Long: `The audit trail has an entry for every change by a person, a client or the operator, and for every time staff read the
 history of a line: who, from where, what, and the values before and after. Secrets and personal data in it are masked.`,
 		Example: "  lineproof audit list",
-	}
-	cmd.AddCommand(a.auditListCommand(), evidence.CheckCommand(a.Console))
-	return cmd
+	}, a.auditListCommand(), evidence.CheckCommand(a.Console))
 }
 
 // auditJSON is an entry of the audit trail, as printed with --json.

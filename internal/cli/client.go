@@ -16,14 +16,12 @@ import (
 )
 
 func (a *app) clientCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "client",
 		Short:   "Create, list, suspend and revoke clients, and rotate their secrets",
 		Long:    "A client is a program of a telco that the regulator has pre-approved. It gets access tokens with its id and secret.",
 		Example: "  lineproof client create --name 'Example Telecom' --scope entity:onboard --scope document:upload",
-	}
-	cmd.AddCommand(a.clientCreateCommand(), a.clientListCommand(), a.clientSecretCommand(), a.clientSuspendCommand(), a.clientResumeCommand(), a.clientRevokeCommand())
-	return cmd
+	}, a.clientCreateCommand(), a.clientListCommand(), a.clientSecretCommand(), a.clientSuspendCommand(), a.clientResumeCommand(), a.clientRevokeCommand())
 }
 
 // newClientJSON is a client that was just created, as printed with --json.

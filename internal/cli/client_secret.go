@@ -13,14 +13,12 @@ import (
 )
 
 func (a *app) clientSecretCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "secret",
 		Short:   "Rotate the secrets of a client",
 		Long:    "A client has one secret, or two during a rotation.",
 		Example: "  lineproof client secret add 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}
-	cmd.AddCommand(a.secretAddCommand(), a.secretListCommand(), a.secretRevokeCommand())
-	return cmd
+	}, a.secretAddCommand(), a.secretListCommand(), a.secretRevokeCommand())
 }
 
 func (a *app) secretAddCommand() *cobra.Command {

@@ -16,17 +16,15 @@ import (
 )
 
 func (a *app) documentsCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "documents",
 		Short: "List, hold, delete and check documents",
 		Long: `Documents are files that entities upload. The service scans and inspects each one, and nobody can open it before it is
 clean; then staff accept or reject it, in the portal or over the API. A member of staff who has logged in over the API acts here
 with --session-file.`,
 		Example: "  lineproof documents list --state clean",
-	}
-	cmd.AddCommand(a.documentsListCommand(), a.documentsShowCommand(),
+	}, a.documentsListCommand(), a.documentsShowCommand(),
 		a.documentsHoldCommand(), a.documentsReleaseCommand(), a.documentsDeleteCommand(), a.documentsRescanCommand(), a.documentsCheckCommand())
-	return cmd
 }
 
 // onDocuments wraps the function of a command that needs the documents with

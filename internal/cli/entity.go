@@ -14,16 +14,14 @@ import (
 )
 
 func (a *app) entityCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "entity",
 		Short: "Create, list, suspend, revoke and restore entities",
 		Long: `An entity is an organisation that the regulator has approved. A relying party, such as a bank, verifies numbers with its
 API keys; create it here. Telcos are onboarded over the API instead.`,
 		Example: "  lineproof entity create --name 'Harbour Bank' --cac RC123456",
-	}
-	cmd.AddCommand(a.entityCreateCommand(), a.entityListCommand(), a.entityShowCommand(),
+	}, a.entityCreateCommand(), a.entityListCommand(), a.entityShowCommand(),
 		a.entitySuspendCommand(), a.entityRevokeCommand(), a.entityRestoreCommand())
-	return cmd
 }
 
 func (a *app) entityCreateCommand() *cobra.Command {

@@ -16,15 +16,13 @@ import (
 // guardCommand returns the command "guard".
 func guardCommand(con *console.Console) *cobra.Command {
 	c := &commands{con}
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "guard",
 		Short: "List and release organisations whose requests look like number scanning",
 		Long: `The guard detects organisations whose requests look like number scanning. It slows such an organisation to a tenth of its
 rate and, if the scanning continues, stops it, until it is released here.`,
 		Example: "  lineproof guard list",
-	}
-	cmd.AddCommand(c.guardListCommand(), c.guardReleaseCommand())
-	return cmd
+	}, c.guardListCommand(), c.guardReleaseCommand())
 }
 
 // alertJSON is an alert of the guard, as printed with --json.

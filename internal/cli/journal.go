@@ -23,15 +23,13 @@ import (
 )
 
 func (a *app) journalCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "journal",
 		Short:   "Read, check and archive the record of all answers",
 		Long:    "The journal has a record of every answer to a verification.",
 		Example: "  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40 --reason 'Complaint 2026/114'",
-	}
-	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(), a.journalAcceptCommand(),
+	}, a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(), a.journalAcceptCommand(),
 		a.journalEraseCommand(), a.journalHoldCommand())
-	return cmd
 }
 
 func (a *app) journalGetCommand() *cobra.Command {

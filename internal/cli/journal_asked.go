@@ -19,16 +19,14 @@ import (
 )
 
 func (a *app) journalAskedCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "asked",
 		Short: "Find out who asked about a number, for the person who holds it",
 		Long: `Searches all answers about one number, of every organisation, in the database and in the archives, and makes a report
 for the person who holds the number. It takes two people: one requests the search, and an administrator confirms it with
 lineproof approval confirm. Then it can be run for seven days. All three are in the audit trail.`,
 		Example: `  lineproof journal asked request --number-file number.txt --from 2026-08-18 --to 2026-11-15 --reason "Request of the holder, case 2026-17"`,
-	}
-	cmd.AddCommand(a.askedRequestCommand(), a.askedRunCommand())
-	return cmd
+	}, a.askedRequestCommand(), a.askedRunCommand())
 }
 
 func (a *app) askedRequestCommand() *cobra.Command {

@@ -28,19 +28,17 @@ func erasures(b *backend.Backend) *erasure.Service {
 }
 
 func (a *app) journalEraseCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "erase",
 		Short: "Erase the personal part of records",
 		Long: `Erases the number of a record and everything else in it that can lead to a person, in the database and in the archive.
 What was answered, to whom, when and by which rules stays, and every proof stays valid. It takes two people: request it,
 let another administrator confirm it with lineproof approval confirm, and then run it.`,
 		Example: "  lineproof journal erase list",
-	}
-	cmd.AddCommand(a.eraseRequestCommand(), a.eraseRunCommand(), a.eraseListCommand(), a.eraseAgainCommand(), a.eraseRetainCommand())
-	return cmd
+	}, a.eraseRequestCommand(), a.eraseRunCommand(), a.eraseListCommand(), a.eraseAgainCommand(), a.eraseRetainCommand())
 }
 
-// grounds are what a person can give as the ground of an erasure.
+// grounds are the grounds that an erasure can have.
 var grounds = []erasure.Ground{erasure.Request, erasure.Court, erasure.Mistake}
 
 func (a *app) eraseRequestCommand() *cobra.Command {

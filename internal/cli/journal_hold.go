@@ -13,15 +13,13 @@ import (
 )
 
 func (a *app) journalHoldCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "hold",
 		Short: "Keep records from being erased",
 		Long: `A legal hold keeps the records about a number, or those of an organisation, from being erased: because a court or an
 investigation needs them. It lasts until it is ended.`,
 		Example: "  lineproof journal hold list",
-	}
-	cmd.AddCommand(a.holdPlaceCommand(), a.holdListCommand(), a.holdEndCommand())
-	return cmd
+	}, a.holdPlaceCommand(), a.holdListCommand(), a.holdEndCommand())
 }
 
 func (a *app) holdPlaceCommand() *cobra.Command {

@@ -18,14 +18,12 @@ import (
 )
 
 func (a *app) keyCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "key",
 		Short:   "Create, list, roll and revoke API keys",
 		Long:    "An application of an organisation verifies phone numbers with an API key.",
 		Example: "  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'",
-	}
-	cmd.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRollCommand(), a.keyRevokeCommand())
-	return cmd
+	}, a.keyCreateCommand(), a.keyListCommand(), a.keyRollCommand(), a.keyRevokeCommand())
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {

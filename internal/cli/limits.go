@@ -24,15 +24,13 @@ type commands struct{ *console.Console }
 // limitsCommand returns the command "limits".
 func limitsCommand(con *console.Console) *cobra.Command {
 	c := &commands{con}
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "limits",
 		Short: "Show and set the limits of an organisation",
 		Long: `A relying party has a rate limit, quotas of verifications per day and per month, and budgets of different numbers per day and per year.
 Limits that are not set for it come from the settings of the service.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}
-	cmd.AddCommand(c.limitsShowCommand(), c.limitsSetCommand())
-	return cmd
+	}, c.limitsShowCommand(), c.limitsSetCommand())
 }
 
 // limitJSON is one limit of an organisation, as printed with --json. Used is null

@@ -15,15 +15,13 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "plan",
 		Short: "Show and change the numbering plan",
 		Long: `The numbering plan defines which network holds which numbers. It has versions: each is a complete plan that takes
 effect at a given time and never changes. The record of every answer names the version that was used.`,
 		Example: "  lineproof plan import --shipped",
-	}
-	cmd.AddCommand(a.planShowCommand(), a.planImportCommand(), a.planExportCommand(), a.planHistoryCommand())
-	return cmd
+	}, a.planShowCommand(), a.planImportCommand(), a.planExportCommand(), a.planHistoryCommand())
 }
 
 // versionFlag adds the flag --version to a command.

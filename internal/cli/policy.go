@@ -17,16 +17,14 @@ import (
 )
 
 func (a *app) policyCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "policy",
 		Short: "Show and change the policy",
 		Long: `The policy defines how long a change of a line is reported, which topics must be supplied and how old a supply may be, how
 late an event may be reported, in which time zone a date is a day, and for which purposes banks verify numbers. It has
 versions: each takes effect at a given time and never changes. The record of every answer names the version that was used.`,
 		Example: "  lineproof policy show",
-	}
-	cmd.AddCommand(a.policyShowCommand(), a.policySetCommand(), a.policyHistoryCommand())
-	return cmd
+	}, a.policyShowCommand(), a.policySetCommand(), a.policyHistoryCommand())
 }
 
 // policyJSON is a version of the policy as it is printed.

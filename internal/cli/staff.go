@@ -11,14 +11,12 @@ import (
 )
 
 func (a *app) staffCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "staff",
 		Short:   "Create accounts of the regulator's staff",
 		Long:    "Accounts of the regulator's staff. Enrol the founders here; others can be invited. To manage existing accounts: lineproof account",
 		Example: "  lineproof staff found --founder 'Ada Obi <ada@regulator.example>' --founder 'Bola Ade <bola@regulator.example>'",
-	}
-	cmd.AddCommand(a.staffFoundCommand(), a.staffCreateCommand(), a.staffRoleCommand())
-	return cmd
+	}, a.staffFoundCommand(), a.staffCreateCommand(), a.staffRoleCommand())
 }
 
 func (a *app) staffCreateCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
-// Kind is what was found. The values are stored and must never be renamed.
+// Kind is the kind of a finding. The values are stored and must never be renamed.
 type Kind string
 
 // The kinds of alert.

@@ -51,7 +51,7 @@ func addEntered(ctx context.Context, tx pg.Tx, s enteredSubject, year int, hashe
 	return text, nil
 }
 
-// enteredCount is what a subject has entered in a year.
+// enteredCount has the numbers that a subject has entered in a year.
 type enteredCount struct {
 	Numbers []byte // the registers of all numbers
 

@@ -125,7 +125,7 @@ const (
 	stepPart = 2     // of all, at least one in so many
 )
 
-// finding is what was found at one moment.
+// finding is the result of judging a subject at one moment.
 type finding struct {
 	level   Level // None for nothing
 	figures Figures

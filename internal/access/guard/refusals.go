@@ -2,7 +2,7 @@ package guard
 
 import "iter"
 
-// refusals are what refused lists and files spend of a budget. The zero value is none. They
+// refusals are the part of a budget that refused lists and files spend. The zero value is none. They
 // are kept in memory: a restart gives back one part in 8,192 of the budget.
 //
 // What is refused is rolled back, and so leaves the sketch as it was. Of five million numbers

@@ -94,7 +94,7 @@ type dayUsage struct {
 	usage
 }
 
-// report is what a node has to store.
+// report has the counts that a node has not stored yet.
 type report struct {
 	counts []dayUsage
 	alerts []Alert
@@ -154,7 +154,7 @@ type storedUsage struct {
 	month map[uuid.UUID]int64 // answers before today
 }
 
-// state is what Sync reads.
+// state is the stored state that Sync reads.
 type state struct {
 	storedUsage // month is nil if it was not read
 

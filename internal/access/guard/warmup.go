@@ -19,7 +19,7 @@ import (
 // then nobody of the regulator has looked at it. The policy has the shares. Budgets that
 // staff set for an organisation are as they are.
 
-// leastBudget is what every organisation has of its budgets from the beginning.
+// leastBudget is the part of its budgets that every organisation has from the beginning.
 const leastBudget = 1_000
 
 // whole is a budget in the unit of [warmUp.held].

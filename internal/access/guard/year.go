@@ -11,7 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
-// yearly is what an organisation or a sponsor has verified in a calendar year (UTC),
+// yearly has the numbers that an organisation or a sponsor has verified in a calendar year (UTC),
 // without the numbers. Every node has all of it: a number is added where it is
 // verified, and on the other nodes when they hear of it.
 type yearly struct {

@@ -33,7 +33,7 @@ type Message struct {
 	ReadAt    time.Time // zero until it is read
 }
 
-// Content is what a message says.
+// Content is the text of a message.
 type Content struct {
 	About  string // the name of an organisation, a file, a document; "" for none
 	Detail string // one sentence more; "" for none

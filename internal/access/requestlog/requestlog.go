@@ -97,7 +97,7 @@ type Log struct {
 	flushing sync.Mutex // held during Flush
 }
 
-// rate is what an organisation may still store, and what it could not.
+// rate has how many requests of an organisation are stored yet, and how many were left out.
 type rate struct {
 	left    float64
 	at      time.Time

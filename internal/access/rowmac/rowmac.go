@@ -25,7 +25,7 @@ import (
 // RowsAccepted is the audit action of signing rows that the service did not write.
 const RowsAccepted audit.Action = "rows.accepted"
 
-// Table is what Check found in a table.
+// Table is the finding of Check about a table.
 type Table struct {
 	Name     string
 	Rows     int64

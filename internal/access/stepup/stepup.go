@@ -7,7 +7,7 @@
 // everything.
 package stepup
 
-// Action is what a request does. The zero Action reads and changes nothing.
+// Action is the effect of a request. The zero Action reads and changes nothing.
 type Action string
 
 // Actions that need the password.

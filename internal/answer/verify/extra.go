@@ -33,7 +33,7 @@ type Extra struct {
 	*Since // nil if no time was asked about
 }
 
-// Since is what has changed since a time.
+// Since lists the changes since a time.
 type Since struct {
 	ChangedSince string        `json:"changedSince"` // yes, no or unknown
 	SinceUsed    time.Time     `json:"sinceUsed"`    // the time that changedSince is about; see [sinceFor]

@@ -117,6 +117,12 @@ func (c *Console) Settings(ctx context.Context) (config.Config, error) {
 	return config.Load(ctx, environ)
 }
 
+// Group returns a command that only has others below it.
+func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
 // Require marks flags as required.
 func Require(cmd *cobra.Command, flags ...string) {
 	for _, name := range flags {

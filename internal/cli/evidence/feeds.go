@@ -19,14 +19,12 @@ import (
 
 // FeedCommand returns the commands about feeds.
 func FeedCommand(con *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:     "feed",
 		Short:   "Keep the feeds of organisations",
 		Long:    "Moves old days of the feeds from the database into encrypted files, reads them there, and checks the chains of all feeds.",
 		Example: "  lineproof feed archive",
-	}
-	cmd.AddCommand(feedArchiveCommand(con), feedShowCommand(con), feedCheckCommand(con))
-	return cmd
+	}, feedArchiveCommand(con), feedShowCommand(con), feedCheckCommand(con))
 }
 
 // WithArchive runs a function with the archive of the feeds, with the rights of the
@@ -147,7 +145,7 @@ without their hash. The chain of the day is checked. It needs the rights of the 
 	return cmd
 }
 
-// checkedJSON is what a check has read, as printed with --json.
+// checkedJSON is the result of a check, as printed with --json.
 type checkedJSON struct {
 	Segments int   `json:"archivedDays"`
 	Days     int   `json:"days"`

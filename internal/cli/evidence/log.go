@@ -16,15 +16,13 @@ import (
 
 // LogCommand returns the command "log".
 func LogCommand(con *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "log",
 		Short: "Check, rebuild and recover the public log, and create its key",
 		Long: `The public log is an append-only list with an entry for every batch of the journal. LINEPROOF_LOG_ORIGIN turns it on.
 An entry has a time, a count and a hash, and says nothing about a person, an organisation or a number.`,
 		Example: "  lineproof log check",
-	}
-	cmd.AddCommand(logCheckCommand(con), logKeyCommand(con), logRebuildCommand(con), logRecoverCommand(con))
-	return cmd
+	}, logCheckCommand(con), logKeyCommand(con), logRebuildCommand(con), logRecoverCommand(con))
 }
 
 func logCheckCommand(con *console.Console) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/evidence/monitor"
 )
 
-// metrics are what a monitor that goes on tells Prometheus.
+// metrics are the metrics of a monitor that goes on.
 type metrics struct {
 	mu     sync.Mutex
 	checks int64

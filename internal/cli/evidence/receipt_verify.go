@@ -21,16 +21,14 @@ import (
 
 // ReceiptCommand returns the command "receipt".
 func ReceiptCommand(con *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "receipt",
 		Short: "Verify receipts",
 		Long: `A receipt proves which answer the service gave to whom and when. The organisation that asked gets it from
 GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt and can show it to anybody. The receipt of a file proves that the
 service applied it; its supplier gets it with lineproof api lines receipt.`,
 		Example: "  lineproof receipt verify receipt.json --verifier 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
-	}
-	cmd.AddCommand(receiptVerifyCommand(con))
-	return cmd
+	}, receiptVerifyCommand(con))
 }
 
 func receiptVerifyCommand(con *console.Console) *cobra.Command {

@@ -28,16 +28,14 @@ type commands struct{ *console.Console }
 // Command returns the command "lines".
 func Command(con *console.Console) *cobra.Command {
 	c := &commands{con}
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "lines",
 		Short: "Supply and maintain the state of lines",
 		Long: `Verifications are answered from the state of lines. These commands import it from files, as a telco does over the API,
 and maintain it. A number that no supply covers is UNKNOWN.`,
 		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
-	}
-	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(), c.acceptCommand(),
+	}, c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(), c.acceptCommand(),
 		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.sealCommand(), c.checkCommand(), c.compactCommand())
-	return cmd
 }
 
 // parseImportID reads the id of an import from the command line.

@@ -15,15 +15,13 @@ import (
 )
 
 func (c *commands) sealCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use: "seal", Short: "Seal a number, so that nothing about it is sent before a date",
 		Long: `While a number is sealed, no organisation is told what happens to it: not by its feed, by a webhook or by a notice about a
 past answer. When the seal ends, everything is told, each change once and in its order. Verifications are answered as
 without the seal. It takes two people, and so does lifting a seal before its date.`,
 		Example: `  lineproof lines seal request --number-file number.txt --until 2026-12-31 --reason "Order of the Federal High Court, case 12"`,
-	}
-	cmd.AddCommand(c.sealRequestCommand(), c.sealListCommand(), c.sealLiftCommand())
-	return cmd
+	}, c.sealRequestCommand(), c.sealListCommand(), c.sealLiftCommand())
 }
 
 func (c *commands) sealRequestCommand() *cobra.Command {

@@ -176,7 +176,7 @@ func (n *nation) sendLeads(ctx context.Context) error {
 	return err
 }
 
-// tryTestNumbers is what a developer of the bank does first.
+// tryTestNumbers does the first steps of a developer of the bank.
 func (n *nation) tryTestNumbers(ctx context.Context) error {
 	for _, last := range []string{"00", "01", "02", "03", "10", "20"} {
 		if _, err := n.api.Verify(ctx, n.key(keyTest), "+23472900000"+last); err != nil {

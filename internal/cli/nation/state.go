@@ -13,7 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
-// state is what the nation must know when it is run again: what was created, with the
+// state is the memory of the nation between two runs: what was created, with the
 // secrets that are shown once, and how far the traffic has come. It is a file that only
 // its owner can read.
 type state struct {

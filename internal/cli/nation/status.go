@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// counts is what has happened in this run.
+// counts has the figures of this run.
 type counts struct {
 	answers, refused atomic.Int64
 	events           atomic.Int64 // reported by operators, the clearing house and the central bank, and applied

@@ -72,7 +72,7 @@ func (n *nation) verify(ctx context.Context, askers []asker) {
 	}
 	tick := time.NewTicker(time.Second / time.Duration(n.o.Rate))
 	defer tick.Stop()
-	room := make(chan struct{}, maxWaiting)
+	slots := make(chan struct{}, maxWaiting)
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (n *nation) verify(ctx context.Context, askers []asker) {
 		case <-tick.C:
 		}
 		select {
-		case room <- struct{}{}:
+		case slots <- struct{}{}:
 		default:
 			continue
 		}
@@ -91,7 +91,7 @@ func (n *nation) verify(ctx context.Context, askers []asker) {
 			}
 		}
 		n.goroutine.Go(func() {
-			defer func() { <-room }()
+			defer func() { <-slots }()
 			n.ask(ctx, a, rand.IntN(1000)) //nolint:gosec // no secret
 		})
 	}

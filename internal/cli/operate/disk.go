@@ -16,24 +16,24 @@ import (
 )
 
 // Shares of a file system that should be free, in per cent, and days for which the database
-// should have room. The days are those of the alert.
+// should have space. The days are those of the alert.
 const (
 	freeWarn, freeFail = 10, 3
 	daysWarn, daysFail = 14, 3
 )
 
-// room is what a file system has left.
-type room struct{ free, size uint64 }
+// diskSpace is the free space of a file system, and its size.
+type diskSpace struct{ free, size uint64 }
 
-func (r room) percent() uint64 { return r.free * 100 / max(1, r.size) }
+func (s diskSpace) percent() uint64 { return s.free * 100 / max(1, s.size) }
 
-func (r room) String() string {
-	return fmt.Sprintf("%.1f GiB of %.1f free (%d %%)", float64(r.free)/(1<<30), float64(r.size)/(1<<30), r.percent())
+func (s diskSpace) String() string {
+	return fmt.Sprintf("%.1f GiB of %.1f free (%d %%)", float64(s.free)/(1<<30), float64(s.size)/(1<<30), s.percent())
 }
 
-// roomOf returns what the file system of dir has left for others than root. If dir does not
-// exist yet, it is that of its parent.
-func roomOf(dir string) (room, error) {
+// diskSpaceOf returns the space that the file system of dir has for others than root. If dir
+// does not exist yet, the file system of its parent counts.
+func diskSpaceOf(dir string) (diskSpace, error) {
 	for {
 		_, err := os.Stat(dir)
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -43,14 +43,14 @@ func roomOf(dir string) (room, error) {
 	}
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
-		return room{}, fmt.Errorf("%s: %w", dir, err)
+		return diskSpace{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	unit := uint64(s.Bsize) //nolint:gosec // never negative
-	return room{free: s.Bavail * unit, size: (s.Blocks - s.Bfree + s.Bavail) * unit}, nil
+	return diskSpace{free: s.Bavail * unit, size: (s.Blocks - s.Bfree + s.Bavail) * unit}, nil
 }
 
-// judgeRoom reports what a file system has left.
-func (r *report) judgeRoom(check, what string, has room) {
+// judgeDiskSpace reports whether a file system has enough free space.
+func (r *report) judgeDiskSpace(check, what string, has diskSpace) {
 	const do = "make room, or enlarge the file system"
 	found := what + ": " + has.String()
 	switch {
@@ -63,26 +63,26 @@ func (r *report) judgeRoom(check, what string, has room) {
 	}
 }
 
-// disk checks the room of the service's own directory, which uploads pass through even where
+// disk checks the free space for the service's own directory, which uploads pass through even where
 // a bucket stores them.
 func (r *report) disk(dir string) {
 	const check = "disk"
-	has, err := roomOf(dir)
+	has, err := diskSpaceOf(dir)
 	if err != nil {
 		r.fail(check, err.Error(), "set LINEPROOF_DATA to a directory that is readable for the service")
 		return
 	}
-	r.judgeRoom(check, "LINEPROOF_DATA", has)
+	r.judgeDiskSpace(check, "LINEPROOF_DATA", has)
 }
 
-// databaseDisk checks the room of the database, where it can be known: by its directory if
+// databaseDisk checks the free space for the database, where it can be known: by its directory if
 // the server runs on this machine and the login may know it, otherwise by the size that
 // LINEPROOF_JOURNAL_DISK_BYTES allows.
 func (d *databaseChecks) databaseDisk(ctx context.Context) {
 	const check = "database disk"
 	if dir := d.localDirectory(ctx); dir != "" {
-		if has, err := roomOf(dir); err == nil {
-			d.judgeRoom(check, dir, has)
+		if has, err := diskSpaceOf(dir); err == nil {
+			d.judgeDiskSpace(check, dir, has)
 			return
 		}
 	}

@@ -93,7 +93,7 @@ const (
 	failure verdict = "fail"
 )
 
-// finding is what one check found.
+// finding is the result of one check.
 type finding struct {
 	Verdict verdict `json:"verdict"`
 	Check   string  `json:"check"`

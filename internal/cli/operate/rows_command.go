@@ -20,16 +20,14 @@ import (
 
 // RowsCommand returns the command "rows".
 func RowsCommand(con *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "rows",
 		Short: "Check and accept rows that decide access",
 		Long: `Rows that decide access, such as accounts and sessions, carry an HMAC under a key that is derived from the pepper and is not
 in the database. The service does not accept a row whose HMAC is wrong or missing: somebody else wrote it. A row that somebody
 wrote back as it once was has the HMAC of then; the record of what was last signed of it shows that.`,
 		Example: "  lineproof rows check",
-	}
-	cmd.AddCommand(rowsCheckCommand(con), rowsAcceptCommand(con), rowsPruneCommand(con))
-	return cmd
+	}, rowsCheckCommand(con), rowsAcceptCommand(con), rowsPruneCommand(con))
 }
 
 // tableJSON is a table, as printed with --json.

@@ -202,7 +202,7 @@ func TestDiskThatFillsIsReported(t *testing.T) {
 	t.Parallel()
 	r := &report{}
 	for _, free := range []uint64{50, 7, 1} {
-		r.judgeRoom("disk", "LINEPROOF_DATA", room{free: free << 30, size: 100 << 30})
+		r.judgeDiskSpace("disk", "LINEPROOF_DATA", diskSpace{free: free << 30, size: 100 << 30})
 	}
 	for i, want := range []string{"ok    disk: LINEPROOF_DATA: 50.0 GiB of 100.0 free (50 %)", "warn  disk: ", "fail  disk: "} {
 		if got := r.findings[i].line(); !strings.HasPrefix(got, want) {

@@ -11,16 +11,14 @@ import (
 )
 
 func (r *remote) documentsCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "documents",
 		Short: "Show an entity's documents and which ones are missing",
 		Long: `Shows which documents an entity has to submit, the state of each, and why one was refused or rejected. The commands need
 an admin's session, an access token with the scope document:upload, or a client id and secret; the content of a file
 needs a session.`,
 		Example: "  lineproof api documents list",
-	}
-	cmd.AddCommand(r.documentsListCommand(), r.documentsShowCommand(), r.documentsContentCommand())
-	return cmd
+	}, r.documentsListCommand(), r.documentsShowCommand(), r.documentsContentCommand())
 }
 
 func (r *remote) documentsListCommand() *cobra.Command {

@@ -19,13 +19,11 @@ import (
 
 // feedCommand has the commands about the feed.
 func (r *remote) feedCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use: "feed", Short: "Read what happened to the numbers that you watch",
 		Long:    "Reads the feed of your organisation: what happened to the numbers of its watch-lists. The API key needs the right feed.",
 		Example: "  lineproof api feed tail --position position.txt",
-	}
-	cmd.AddCommand(r.feedTailCommand(), r.feedAckCommand())
-	return cmd
+	}, r.feedTailCommand(), r.feedAckCommand())
 }
 
 func (r *remote) feedTailCommand() *cobra.Command {

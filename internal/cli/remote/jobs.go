@@ -15,15 +15,13 @@ import (
 
 // jobsCommand has the commands about files of numbers.
 func (r *remote) jobsCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "jobs",
 		Short: "Verify files of numbers",
 		Long: `Verifies files of up to 5,000,000 numbers. The API key needs the right jobs. Every row is recorded as if it had been
 verified by itself, and all different numbers of a live file count at once against what you may verify in a year.`,
 		Example: "  lineproof api jobs send customers.csv --wait --out answers.csv",
-	}
-	cmd.AddCommand(r.jobsSendCommand(), r.jobsListCommand(), r.jobsShowCommand(), r.jobsResultCommand(), r.jobsCancelCommand())
-	return cmd
+	}, r.jobsSendCommand(), r.jobsListCommand(), r.jobsShowCommand(), r.jobsResultCommand(), r.jobsCancelCommand())
 }
 
 func (r *remote) printJob(asJSON bool, j *client.Job) error {

@@ -15,7 +15,7 @@ import (
 // linesCommand has the commands with which a telco supplies lines over the API,
 // as the operator of the service does with "lineproof lines".
 func (r *remote) linesCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "lines",
 		Short: "Supply lines to a running service and see the results",
 		Long: `Supplies lines to a running service and shows the results.
@@ -23,10 +23,8 @@ func (r *remote) linesCommand() *cobra.Command {
 These commands need an access token with a scope for lines, or a client id and secret. Commands that only read also
 accept a session of the regulator's staff.`,
 		Example: "  lineproof api lines send --kind events events.csv.gz",
-	}
-	cmd.AddCommand(r.linesReportCommand(), r.linesSendCommand(), r.linesWatchCommand(), r.linesImportsCommand(), r.linesImportCommand(), r.linesCancelCommand(), r.linesRejectedCommand(), r.linesReceiptCommand(),
+	}, r.linesReportCommand(), r.linesSendCommand(), r.linesWatchCommand(), r.linesImportsCommand(), r.linesImportCommand(), r.linesCancelCommand(), r.linesRejectedCommand(), r.linesReceiptCommand(),
 		r.linesSupplyCommand(), r.linesHistoryCommand(), r.linesConflictsCommand(), r.linesOrderCommand(), r.linesConfirmCommand())
-	return cmd
 }
 
 func (r *remote) linesReportCommand() *cobra.Command {

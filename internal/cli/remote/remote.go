@@ -58,7 +58,7 @@ users of the machine could read them. The variables:
 	return cmd
 }
 
-// remote is what the api commands share.
+// remote is the connection that the api commands share.
 type remote struct {
 	*console.Console
 

@@ -14,16 +14,14 @@ import (
 
 // watchCommand has the commands about watch-lists.
 func (r *remote) watchCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	return console.Group(&cobra.Command{
 		Use:   "watch",
 		Short: "Manage the numbers of whose changes you are told",
 		Long: `Manages the watch-lists of your organisation: the numbers of whose changes the feed tells. The API key needs the right
 watch. Every number that enters a live list counts as one of the different numbers that you may verify in a year.`,
 		Example: "  lineproof api watch create customers\n  lineproof api watch replace 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 customers.csv",
-	}
-	cmd.AddCommand(r.watchListsCommand(), r.watchCreateCommand(), r.watchReplaceCommand(), r.watchChangeCommand("add"), r.watchChangeCommand("remove"),
+	}, r.watchListsCommand(), r.watchCreateCommand(), r.watchReplaceCommand(), r.watchChangeCommand("add"), r.watchChangeCommand("remove"),
 		r.watchMembersCommand(), r.watchDeleteCommand())
-	return cmd
 }
 
 // withKey lets a command call the service with an API key.

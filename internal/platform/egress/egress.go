@@ -81,7 +81,7 @@ func newHTTPClient(o Options, check func(netip.AddrPort) error) *http.Client {
 	}
 }
 
-// Answer is what a receiver answered.
+// Answer is the response of a receiver.
 type Answer struct {
 	Status     int
 	Body       []byte        // its first [MaxAnswer] bytes

@@ -54,7 +54,7 @@ type Verdict struct {
 	RetryAfter time.Duration // until the same request can succeed, if it did not
 }
 
-// Kind is what a key identifies.
+// Kind is the kind of caller that a key identifies.
 type Kind byte
 
 // The kinds of key.

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// HostState is what one host of a database url answered.
+// HostState is the answer of one host of a database url.
 type HostState struct {
 	Address string
 	Err     error // it did not answer, or not as a database of ours

@@ -13,7 +13,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// Letter is what the printed page says besides the report.
+// Letter is the text of the printed page around the report.
 type Letter struct {
 	From    string // the name of the regulator
 	Contact string // whom the person can ask: an address, a phone number

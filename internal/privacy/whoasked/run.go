@@ -102,7 +102,7 @@ func (s *Service) search(ctx context.Context, what search, onProgress func(int64
 	return r, nil
 }
 
-// group is what the answers of one row have in common.
+// group has the fields that the answers of one row share.
 type group struct {
 	entity uuid.UUID
 	row    Row // without the organisation and the number of answers

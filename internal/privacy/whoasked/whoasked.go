@@ -94,7 +94,7 @@ func (s *Service) Request(ctx context.Context, r Request) (id uuid.UUID, err err
 	return id, err
 }
 
-// details are what the second person sees of a search, without the number itself.
+// details describe a search to the second person, without the number itself.
 func details(number phone.Number, first, last time.Time) map[string]string {
 	return map[string]string{"from": first.Format(time.DateOnly), "to": last.Format(time.DateOnly), "lastDigits": number.LastDigits()}
 }

@@ -1,6 +1,6 @@
 package audit
 
-// Action is what was done. The values are stored and must never be renamed.
+// Action is the kind of an entry. The values are stored and must never be renamed.
 type Action string
 
 // The actions on entities and accounts.

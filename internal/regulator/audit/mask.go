@@ -124,7 +124,7 @@ func (m masker) value(name string, value any) any {
 	return removed // JSON has no other kind of value
 }
 
-// class is what a field contains, judged by its name.
+// class is the kind of content of a field, judged by its name.
 type class int
 
 const (

@@ -105,7 +105,7 @@ func (s *Store) Check(ctx context.Context, deep bool, each func(Problem), watch 
 	}
 }
 
-// recorded is what the record of a document says of its file.
+// recorded is the description of a file in the record of its document.
 type recorded struct {
 	ID     uuid.UUID
 	Size   int64

@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
-// Upload is what is recorded about an uploaded file.
+// Upload is the record of an uploaded file.
 type Upload struct {
 	Entity  uuid.UUID
 	Label   string

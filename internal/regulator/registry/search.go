@@ -15,7 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
-// Sort is what a list of entities is sorted by.
+// Sort is the column that sorts a list of entities.
 type Sort string
 
 // The orders in which entities can be listed.
@@ -25,7 +25,7 @@ const (
 	ByStatus  Sort = "state" // and then by name
 )
 
-// Activity is what an entity uses the service for.
+// Activity is the use that an entity makes of the service.
 type Activity string
 
 // The activities. An entity that supplies lines may verify numbers too.

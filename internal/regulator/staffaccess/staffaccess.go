@@ -62,7 +62,7 @@ type Access struct {
 	Request uuid.UUID
 }
 
-// LookUp is what is looked up.
+// LookUp is the subject of a look-up.
 type LookUp struct {
 	Action  audit.Action
 	Subject uuid.UUID      // the same subject counts once on a day

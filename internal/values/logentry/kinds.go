@@ -8,7 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
-// Body is what an entry of a kind other than [Answers] says.
+// Body is the content of an entry of a kind other than [Answers].
 type Body interface {
 	kind() Kind
 	write(to *writer)

@@ -27,7 +27,7 @@ const minPepper = sha256.Size
 // the keys of the others.
 type Peppers struct{ all []pepper } // newest first
 
-// pepper is what is derived from one pepper.
+// pepper has the keys that are derived from one pepper.
 type pepper struct {
 	version string
 	macs    [purposes]*sync.Pool // of hash.Hash

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 )
 
-// RowMAC is what [Peppers.CheckRow] says of a row.
+// RowMAC is the verdict of [Peppers.CheckRow] about a row.
 type RowMAC int
 
 // The outcomes of [Peppers.CheckRow].

@@ -29,7 +29,7 @@ type site struct {
 	index     *index
 }
 
-// frame is what every page shows around its content.
+// frame is the data around the content of every page.
 type frame struct {
 	Options
 

@@ -23,7 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/web"
 )
 
-// requestLog is what is known about one request. It is in the request's context.
+// requestLog collects the facts about one request. It is in the request's context.
 type requestLog struct {
 	web.RequestLog
 

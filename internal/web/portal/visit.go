@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/web"
 )
 
-// Visit is what is known about one request: its id and client address, and once
+// Visit has the facts about one request: its id and client address, and once
 // authorize has run, who is signed in.
 type Visit struct {
 	web.RequestLog

@@ -149,7 +149,7 @@ func (p *Pages) finishDecision(w http.ResponseWriter, r *http.Request, row *Appr
 	return p.RedirectWithFlash(w, r, portal.ApprovalsPath, "approval.refused")
 }
 
-// pendingRow is what waits for a second person, and its row.
+// pendingRow is a change that waits for a second person, and its row.
 type pendingRow struct {
 	id  uuid.UUID
 	row ApprovalRow

@@ -98,7 +98,7 @@ func (p *Pages) heldThing(r *http.Request, id, owner uuid.UUID, figures string) 
 	return heldThing{id, names.Called(owner, "The organisation"), figures}, err
 }
 
-// heldActions are what administrators decide about a held list or file.
+// heldActions are the decisions of administrators about a held list or file.
 func (p *Pages) heldActions() []portal.Route {
 	list := func(do func(context.Context, *pgxpool.Pool, time.Time, watchlist.ReleaseForm) error) func(*http.Request, *portal.Visit, *heldThing) error {
 		return func(r *http.Request, v *portal.Visit, at *heldThing) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/web/portal/documents"
 )
 
-// work is what waits for staff, counted up to maxWork each.
+// work has the tasks that wait for staff, counted up to maxWork each.
 type work struct {
 	approvals []request
 	orders    []request

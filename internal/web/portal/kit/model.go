@@ -94,7 +94,7 @@ const (
 	Bad     Tone = "bad"
 )
 
-// Form is what the visitor typed, with its errors. The zero Form is empty and has
+// Form has the input of the visitor, with its errors. The zero Form is empty and has
 // no errors.
 type Form struct {
 	Values  url.Values

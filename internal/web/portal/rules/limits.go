@@ -164,7 +164,7 @@ func alertRow(f *guard.AlertRow, names portal.ActorNames, now time.Time) AlertRo
 	return row
 }
 
-// released is what the path of a release names: an organisation, or the client that
+// released is the subject that the path of a release names: an organisation, or the client that
 // onboarded several which are slowed or stopped together.
 type released struct {
 	id       uuid.UUID

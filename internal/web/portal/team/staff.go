@@ -131,7 +131,7 @@ func (p *Pages) inviteStaffAgain(w http.ResponseWriter, r *http.Request) error {
 	return p.RedirectWithFlash(w, r, staffPath, invitedMessage(i))
 }
 
-// staffActions are what administrators do to a member of staff.
+// staffActions are the actions of administrators on a member of staff.
 func (p *Pages) staffActions() []portal.Route {
 	action := func(path string, change stepup.Action, ask func(*registry.Account, kit.Form) kit.ConfirmData, done string, do func(*http.Request, *portal.Visit, *registry.Account) error) portal.Action[registry.Account] {
 		return portal.Action[registry.Account]{Path: path, Right: portal.Administrator, Change: change, Ask: ask, Do: func(r *http.Request, v *portal.Visit, a *registry.Account) (string, error) {

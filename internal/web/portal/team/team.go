@@ -82,7 +82,7 @@ func (p *Pages) inviteAgain(w http.ResponseWriter, r *http.Request) error {
 
 var teamCrumb = []kit.Link{{Label: "Team", Href: teamPath}}
 
-// teamActions are what admins do to a colleague.
+// teamActions are the actions of admins on a colleague.
 func (p *Pages) teamActions() []portal.Route {
 	type action = portal.Action[registry.Account]
 	return portal.Actions(p.Portal, p.colleague,
