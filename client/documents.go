@@ -99,11 +99,7 @@ func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQu
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	r, err := c.newRead(ctx, "documents", path, credential)
-	if err != nil {
-		return nil, err
-	}
-	return sendData(ctx, c, r, func(d *DocumentList) bool { return d.Documents == nil })
+	return readData(ctx, c, credential, "documents", path, func(d *DocumentList) bool { return d.Documents == nil })
 }
 
 // Document returns a document with the history of its state. The credential is a

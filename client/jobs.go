@@ -96,14 +96,10 @@ func (c *Client) Jobs(ctx context.Context, key Secret, before string) ([]Job, er
 	if before != "" {
 		path += "?before=" + url.QueryEscape(before)
 	}
-	r, err := c.newRead(ctx, "jobs", path, key)
-	if err != nil {
-		return nil, err
-	}
 	type list struct {
 		Jobs []Job `json:"jobs"`
 	}
-	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Jobs == nil })
+	data, err := readData(ctx, c, key, "jobs", path, func(d *list) bool { return d.Jobs == nil })
 	if err != nil {
 		return nil, err
 	}

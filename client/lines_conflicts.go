@@ -61,9 +61,5 @@ func (c *Client) Conflicts(ctx context.Context, credential Secret, q ConflictsQu
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	r, err := c.newRead(ctx, "conflicts", path, credential)
-	if err != nil {
-		return nil, err
-	}
-	return sendData(ctx, c, r, func(d *ConflictList) bool { return d.Conflicts == nil })
+	return readData(ctx, c, credential, "conflicts", path, func(d *ConflictList) bool { return d.Conflicts == nil })
 }

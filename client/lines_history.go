@@ -44,14 +44,10 @@ type TypeStanding struct {
 // Supply returns the reporting status of operators: of the token's network, which
 // needs [ScopeSupply], or of all networks with a session of the regulator's staff.
 func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, error) {
-	r, err := c.newRead(ctx, "supply", "/api/v1/lines/supply", credential)
-	if err != nil {
-		return nil, err
-	}
 	type list struct {
 		Operators []Standing `json:"operators"`
 	}
-	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Operators == nil })
+	data, err := readData(ctx, c, credential, "supply", "/api/v1/lines/supply", func(d *list) bool { return d.Operators == nil })
 	if err != nil {
 		return nil, err
 	}

@@ -153,14 +153,10 @@ func (c *Client) CancelImport(ctx context.Context, token Secret, id string) (*Li
 // Imports returns the last 50 imports, newest first: those of the token's
 // supplier, or all of them with a session of the regulator's staff.
 func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, error) {
-	r, err := c.newRead(ctx, "imports", importsPath, credential)
-	if err != nil {
-		return nil, err
-	}
 	type list struct {
 		Imports []LineImport `json:"imports"`
 	}
-	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Imports == nil })
+	data, err := readData(ctx, c, credential, "imports", importsPath, func(d *list) bool { return d.Imports == nil })
 	if err != nil {
 		return nil, err
 	}

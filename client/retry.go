@@ -50,6 +50,15 @@ func sendData[T any](ctx context.Context, c *Client, r *request, lacks func(*T) 
 	return &answer.Data, nil
 }
 
+// readData sends a request that changes nothing, and returns the data of its answer.
+func readData[T any](ctx context.Context, c *Client, key Secret, op, path string, lacks func(*T) bool) (*T, error) {
+	r, err := c.newRead(ctx, op, path, key)
+	if err != nil {
+		return nil, err
+	}
+	return sendData(ctx, c, r, lacks)
+}
+
 // incomplete is the error for a success that lacks required fields.
 func (r *request) incomplete() error {
 	return r.wrong("the response does not match the API contract; is BaseURL a Lineproof service?")

@@ -63,14 +63,10 @@ func (c *Client) CreateWatchList(ctx context.Context, key Secret, l NewWatchList
 
 // WatchLists returns the lists of the organisation in the mode of the key, oldest first.
 func (c *Client) WatchLists(ctx context.Context, key Secret) ([]WatchList, error) {
-	r, err := c.newRead(ctx, "watch-lists", watchListsPath, key)
-	if err != nil {
-		return nil, err
-	}
 	type list struct {
 		Lists []WatchList `json:"watchLists"`
 	}
-	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Lists == nil })
+	data, err := readData(ctx, c, key, "watch-lists", watchListsPath, func(d *list) bool { return d.Lists == nil })
 	if err != nil {
 		return nil, err
 	}

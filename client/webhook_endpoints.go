@@ -97,7 +97,7 @@ func (c *Client) Webhooks(ctx context.Context, key Secret) ([]WebhookEndpoint, e
 	type list struct {
 		Webhooks []WebhookEndpoint `json:"webhooks"`
 	}
-	data, err := readWebhooks(ctx, c, key, "webhooks", webhooksPath, func(d *list) bool { return d.Webhooks == nil })
+	data, err := readData(ctx, c, key, "webhooks", webhooksPath, func(d *list) bool { return d.Webhooks == nil })
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (c *Client) Webhooks(ctx context.Context, key Secret) ([]WebhookEndpoint, e
 
 // Webhook returns one endpoint.
 func (c *Client) Webhook(ctx context.Context, key Secret, id string) (*WebhookEndpoint, error) {
-	return readWebhooks(ctx, c, key, "webhook", webhookPath(id), incompleteWebhook)
+	return readData(ctx, c, key, "webhook", webhookPath(id), incompleteWebhook)
 }
 
 // DeleteWebhook deletes an endpoint.
@@ -170,7 +170,7 @@ func (c *Client) WebhookAttempts(ctx context.Context, key Secret, id string, bef
 	type list struct {
 		Attempts []WebhookAttempt `json:"attempts"`
 	}
-	data, err := readWebhooks(ctx, c, key, "webhook attempts", path, func(d *list) bool { return d.Attempts == nil })
+	data, err := readData(ctx, c, key, "webhook attempts", path, func(d *list) bool { return d.Attempts == nil })
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (c *Client) RefusedEvents(ctx context.Context, key Secret, id string) ([]Re
 	type list struct {
 		Events []RefusedEvent `json:"events"`
 	}
-	data, err := readWebhooks(ctx, c, key, "refused events", webhookPath(id)+"/refused", func(d *list) bool { return d.Events == nil })
+	data, err := readData(ctx, c, key, "refused events", webhookPath(id)+"/refused", func(d *list) bool { return d.Events == nil })
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +203,6 @@ func (c *Client) tryWebhook(ctx context.Context, key Secret, id, what string, fi
 		return nil, err
 	}
 	return sendData(ctx, c, r, func(d *WebhookAttempt) bool { return d.Attempt == 0 || d.Kind == "" })
-}
-
-func readWebhooks[T any](ctx context.Context, c *Client, key Secret, op, path string, incomplete func(*T) bool) (*T, error) {
-	r, err := c.newRead(ctx, op, path, key)
-	if err != nil {
-		return nil, err
-	}
-	return sendData(ctx, c, r, incomplete)
 }
 
 func incompleteWebhook(d *WebhookEndpoint) bool { return d.ID == "" || d.State == "" }
