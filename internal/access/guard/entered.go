@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/guard/sketch"
 	"github.com/lineproof/lineproof/internal/platform/pg"
@@ -75,20 +74,16 @@ func (r *enteredReader) Read(ctx context.Context, from pg.DB, year int, fn func(
 	for id, version := range r.versions {
 		ids, versions = append(ids, id), append(versions, version)
 	}
-	rows, err := from.Query(ctx, `SELECT e.subject_id, e.is_sponsor, e.version, e.numbers, e.file_numbers, e.file_blocks, e.file_since FROM guard_entered e
-		LEFT JOIN unnest($2::uuid[], $3::bigint[]) AS k (id, version) ON k.id = e.subject_id WHERE e.year = $1 AND e.version IS DISTINCT FROM k.version`, year, ids, versions)
-	if err != nil {
-		return fmt.Errorf("guard: read counts: %w", err)
-	}
 	var s enteredSubject
 	var version int64
 	var c enteredCount
 	var since sql.NullTime
-	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.IsSponsor, &version, &c.Numbers, &c.FileNumbers, &c.FileBlocks, &since}, func() error {
+	err := pg.ForEach(ctx, from, []any{&s.ID, &s.IsSponsor, &version, &c.Numbers, &c.FileNumbers, &c.FileBlocks, &since}, func() error {
 		r.versions[s.ID], c.FileSince = version, since.Time
 		fn(ctx, s, year, c)
 		return nil
-	})
+	}, `SELECT e.subject_id, e.is_sponsor, e.version, e.numbers, e.file_numbers, e.file_blocks, e.file_since FROM guard_entered e
+		LEFT JOIN unnest($2::uuid[], $3::bigint[]) AS k (id, version) ON k.id = e.subject_id WHERE e.year = $1 AND e.version IS DISTINCT FROM k.version`, year, ids, versions)
 	return fault.Wrap(err, "guard: read counts")
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
@@ -104,12 +103,9 @@ func readState(ctx context.Context, tx pg.Tx, now time.Time, months bool) (s sta
 
 // forEachRow calls fn for every row of a query after scanning it into the variables.
 func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
-	rows, err := from.Query(ctx, sql, args...)
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, into, func() error {
-			fn()
-			return nil
-		})
-	}
+	err := pg.ForEach(ctx, from, into, func() error {
+		fn()
+		return nil
+	}, sql, args...)
 	return fault.Wrap(err, "guard: read the stored state")
 }

@@ -59,18 +59,14 @@ func Check(ctx context.Context, from pg.DB, peppers *secret.Peppers) ([]Table, e
 }
 
 func eachRow(ctx context.Context, from pg.DB, table string, fn func(pg.RecordedRow)) error {
-	rows, err := from.Query(ctx, fmt.Sprintf(`SELECT t.%[1]s, t.row_sum, t.row_mac, coalesce(s.n, 0), s.sum, s.mac FROM %[2]s t LEFT JOIN (
-			SELECT DISTINCT ON (id) id, n, sum, mac FROM row_signed WHERE table_name = $1 ORDER BY id, n DESC
-		) s ON s.id = t.%[1]s`, pg.RowID(table), pgx.Identifier{table}.Sanitize()), table)
-	if err != nil {
-		return fmt.Errorf("rowmac: read %s: %w", table, err)
-	}
 	r := pg.RecordedRow{Row: pg.Row{Table: table}}
-	_, err = pgx.ForEachRow(rows, []any{&r.ID, &r.Sum, &r.MAC, &r.Newest.N, &r.Newest.Sum, &r.Newest.MAC}, func() error {
+	err := pg.ForEach(ctx, from, []any{&r.ID, &r.Sum, &r.MAC, &r.Newest.N, &r.Newest.Sum, &r.Newest.MAC}, func() error {
 		fn(r)
 		r.Sum, r.MAC, r.Newest = nil, nil, pg.RowRecord{}
 		return nil
-	})
+	}, fmt.Sprintf(`SELECT t.%[1]s, t.row_sum, t.row_mac, coalesce(s.n, 0), s.sum, s.mac FROM %[2]s t LEFT JOIN (
+			SELECT DISTINCT ON (id) id, n, sum, mac FROM row_signed WHERE table_name = $1 ORDER BY id, n DESC
+		) s ON s.id = t.%[1]s`, pg.RowID(table), pgx.Identifier{table}.Sanitize()), table)
 	return fault.Wrap(err, "rowmac: read %s", table)
 }
 

@@ -25,11 +25,6 @@ const chunksRead = 20
 
 // readChunks reads the chunks that begin at a place, and their records.
 func (r *jobRun) readChunks(ctx context.Context, place int64) (c recorded, err error) {
-	rows, err := r.Pool.Query(ctx, `SELECT place, coalesce(epoch, 0), coalesce(n, 0), coalesce(at, 'epoch'), unanswered, reasons FROM file_job_chunk WHERE job = $1 AND place > $2 ORDER BY place LIMIT $3`,
-		r.job.ID, place, chunksRead)
-	if err != nil {
-		return c, fmt.Errorf("filejob: read chunks: %w", err)
-	}
 	var (
 		b           batches
 		key         batchKey
@@ -38,13 +33,14 @@ func (r *jobRun) readChunks(ctx context.Context, place int64) (c recorded, err e
 		destination = []any{&c.place, &key.epoch, &key.n, &key.at, &lines, &reasons}
 	)
 	c.unanswered = make(map[int64]string)
-	_, err = pgx.ForEachRow(rows, destination, func() error {
+	err = pg.ForEach(ctx, r.Pool, destination, func() error {
 		for i, line := range lines {
 			c.unanswered[line] = reasons[i]
 		}
 		b.add(key)
 		return nil
-	})
+	}, `SELECT place, coalesce(epoch, 0), coalesce(n, 0), coalesce(at, 'epoch'), unanswered, reasons FROM file_job_chunk WHERE job = $1 AND place > $2 ORDER BY place LIMIT $3`,
+		r.job.ID, place, chunksRead)
 	if err != nil {
 		return c, fmt.Errorf("filejob: read chunks: %w", err)
 	}

@@ -164,18 +164,14 @@ func unreported(ctx context.Context, tx pg.Tx, found verify.ImpactResult, rules 
 	for i := range compared {
 		ids[i] = compared[i].RequestID
 	}
-	rows, err := tx.Query(ctx, `SELECT DISTINCT ON (request_id) request_id, events, digest FROM impact_notice WHERE request_id = ANY($1) ORDER BY request_id, events DESC`, ids)
-	if err != nil {
-		return nil, fmt.Errorf("impact: read notices: %w", err)
-	}
 	last := make(map[uuid.UUID]lastNotice)
 	var id uuid.UUID
 	var version int64
 	var sum []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &version, &sum}, func() error {
+	err = pg.ForEach(ctx, tx, []any{&id, &version, &sum}, func() error {
 		last[id] = lastNotice{version, sum}
 		return nil
-	})
+	}, `SELECT DISTINCT ON (request_id) request_id, events, digest FROM impact_notice WHERE request_id = ANY($1) ORDER BY request_id, events DESC`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("impact: read notices: %w", err)
 	}

@@ -134,7 +134,15 @@ func (f *ImpactFinder) readAffected(ctx context.Context, events eventsWhere) (nu
 		day      = 25 * 60 * 60 // no day is longer
 		bareDate = 1            // the bit of an event
 	)
-	rows, err := f.Pool.Query(ctx, fmt.Sprintf(`SELECT number,
+	var n affected
+	var from int64
+	var reported time.Time
+	err = pg.ForEach(ctx, f.Pool, []any{&n.number, &from, &reported}, func() error {
+		n.from = line.Instant(max(from, math.MinInt32)) //nolint:gosec // an instant, or a day before one
+		n.to = line.InstantOf(reported.Add(visibleWithin))
+		numbers = append(numbers, n)
+		return nil
+	}, fmt.Sprintf(`SELECT number,
 			min(CASE WHEN any_time THEN %d WHEN day_earlier THEN effective - %d ELSE effective END), max(reported_at)
 		FROM (SELECT e.number, e.reported_at, coalesce(t.effective, e.effective)::bigint AS effective,
 				coalesce(t.kind, e.kind) = ANY(ARRAY[%d, %d, %d]) OR e.base_import = e.import AS any_time,
@@ -143,18 +151,6 @@ func (f *ImpactFinder) readAffected(ctx context.Context, events eventsWhere) (nu
 			LEFT JOIN LATERAL (SELECT kind, bits, effective FROM line_event
 				WHERE e.target IS NOT NULL AND number = e.number AND seq = e.target LIMIT 1) t ON true) x
 		GROUP BY number`, math.MinInt32, day, line.Restate, line.Void, line.Confirm, bareDate, events.condition), events.args...)
-	if err != nil {
-		return nil, fmt.Errorf("verify: read the events of the correction: %w", err)
-	}
-	var n affected
-	var from int64
-	var reported time.Time
-	_, err = pgx.ForEachRow(rows, []any{&n.number, &from, &reported}, func() error {
-		n.from = line.Instant(max(from, math.MinInt32)) //nolint:gosec // an instant, or a day before one
-		n.to = line.InstantOf(reported.Add(visibleWithin))
-		numbers = append(numbers, n)
-		return nil
-	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: read the events of the correction: %w", err)
 	}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/evidence/archivefile"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
@@ -51,17 +51,13 @@ func mayNotWrite(err error) bool {
 // newDays divides days into those that must be checked and those that a remembered check
 // has found whole and that have not changed since.
 func (c *Checker) newDays(ctx context.Context, days []time.Time) (check []time.Time, skipped []CheckedDay, err error) {
-	rows, err := cmp.Or(c.Remember, c.Pool).Query(ctx, `SELECT day::timestamptz, checked_at, batches, entries, erased, findings FROM journal_checked`)
-	if err != nil {
-		return nil, nil, fmt.Errorf("journal: read remembered checks: %w", err)
-	}
 	remembered := make(map[time.Time]CheckedDay)
 	var d CheckedDay
-	_, err = pgx.ForEachRow(rows, []any{&d.Day, &d.At, &d.Batches, &d.Entries, &d.Erased, &d.Found}, func() error {
+	err = pg.ForEach(ctx, cmp.Or(c.Remember, c.Pool), []any{&d.Day, &d.At, &d.Batches, &d.Entries, &d.Erased, &d.Found}, func() error {
 		d.Day, d.At = d.Day.UTC(), d.At.UTC()
 		remembered[d.Day] = d
 		return nil
-	})
+	}, `SELECT day::timestamptz, checked_at, batches, entries, erased, findings FROM journal_checked`)
 	if err != nil {
 		return nil, nil, fmt.Errorf("journal: read remembered checks: %w", err)
 	}

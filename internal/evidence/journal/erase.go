@@ -50,16 +50,12 @@ func erasedOf(ctx context.Context, from pg.DB, day time.Time, within Span) (s ar
 	if err := from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM journal_erased_day WHERE day = $1::timestamptz::date)`, day).Scan(&s.All); err != nil {
 		return s, fmt.Errorf("journal: read what is erased: %w", err)
 	}
-	rows, err := from.Query(ctx, `SELECT request_id, hash FROM journal_erased`+whereSpan(within))
-	if err != nil {
-		return s, fmt.Errorf("journal: read what is erased: %w", err)
-	}
 	var id uuid.UUID
 	var hash []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &hash}, func() error {
+	err = pg.ForEach(ctx, from, []any{&id, &hash}, func() error {
 		s.Records[id] = [32]byte(hash)
 		return nil
-	})
+	}, `SELECT request_id, hash FROM journal_erased`+whereSpan(within))
 	return s, fault.Wrap(err, "journal: read what is erased")
 }
 

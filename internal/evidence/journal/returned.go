@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/evidence/archivefile"
 	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -125,26 +126,18 @@ func scan(row pgx.CollectableRow) (*Returned, error) {
 
 // GetReturned returns the record of a request, or nil if it did not come back.
 func GetReturned(ctx context.Context, from pg.DB, id uuid.UUID) (*Returned, error) {
-	rows, err := from.Query(ctx, columns+` WHERE request_id = $1`, id)
-	if err != nil {
-		return nil, fmt.Errorf("journal: find a record: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
+	found, err := pg.Collect(ctx, from, scan, columns+` WHERE request_id = $1`, id)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return nil, fault.Wrap(err, "journal: find a record")
 	}
 	return found[0], nil
 }
 
 // EachReturned calls a function with the records of a period.
 func EachReturned(ctx context.Context, from pg.DB, since, until time.Time, do func(*Returned) error) error {
-	rows, err := from.Query(ctx, columns+` WHERE at >= $1 AND at < $2 ORDER BY at, request_id`, since, until)
+	all, err := pg.Collect(ctx, from, scan, columns+` WHERE at >= $1 AND at < $2 ORDER BY at, request_id`, since, until)
 	if err != nil {
 		return fmt.Errorf("journal: list records: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return err
 	}
 	for _, r := range all {
 		if err := do(r); err != nil {

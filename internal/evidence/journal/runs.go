@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,11 +45,8 @@ func ArchivedRuns(ctx context.Context, from pg.DB, except []time.Time) ([]Run, e
 }
 
 func readRuns(ctx context.Context, from pg.DB, sql string, args ...any) ([]Run, error) {
-	rows, err := from.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("journal: read the numbers of batches: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Run]) //nolint:wrapcheck // every caller says what it read
+	runs, err := pg.Collect(ctx, from, pgx.RowToStructByPos[Run], sql, args...)
+	return runs, fault.Wrap(err, "journal: read the numbers of batches")
 }
 
 // keepRuns stores the numbers of a day's batches, so that they are known when the day has

@@ -210,20 +210,16 @@ func planDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, entries int
 	taken := 0
 	for i := range queries {
 		part := Span{From: day.Add(hours * time.Hour * time.Duration(i) / time.Duration(queries)), To: day.Add(hours * time.Hour * time.Duration(i+1) / time.Duration(queries))}
-		rows, err := pool.Query(ctx, `SELECT date_trunc('second', at), sum(count) FROM journal_batch`+whereSpan(part)+` GROUP BY 1 ORDER BY 1`)
-		if err != nil {
-			return nil, fmt.Errorf("journal: plan a day: %w", err)
-		}
 		var second time.Time
 		var n int
-		_, err = pgx.ForEachRow(rows, []any{&second, &n}, func() error {
+		err := pg.ForEach(ctx, pool, []any{&second, &n}, func() error {
 			if taken >= entries {
 				all = append(all, Span{From: slice.From, To: second.UTC()})
 				slice.From, taken = second.UTC(), 0
 			}
 			taken += n
 			return nil
-		})
+		}, `SELECT date_trunc('second', at), sum(count) FROM journal_batch`+whereSpan(part)+` GROUP BY 1 ORDER BY 1`)
 		if err != nil {
 			return nil, fmt.Errorf("journal: plan a day: %w", err)
 		}

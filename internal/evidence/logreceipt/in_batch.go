@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/evidence/archivefile"
 	"github.com/lineproof/lineproof/internal/evidence/journal"
 	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -57,21 +57,17 @@ func (m *Maker) findReturned(ctx context.Context, requestID uuid.UUID) (*InBatch
 
 func (m *Maker) findInDatabase(ctx context.Context, e *record.Entry) (*InBatch, error) {
 	b := InBatch{Entry: *e, Log: archivefile.NotLogged}
-	rows, err := m.Pool.Query(ctx, `SELECT o.epoch, o.n, o.hash, o.request_id = $2 FROM journal_entry e JOIN journal_entry o ON o.at = e.at AND o.epoch = e.epoch AND o.n = e.n
-		WHERE e.at = $1 AND e.request_id = $2 AND o.at = $1 ORDER BY o.idx`, e.At, e.RequestID)
-	if err != nil {
-		return nil, fmt.Errorf("logreceipt: read a batch: %w", err)
-	}
 	var hash []byte
 	var it bool
-	_, err = pgx.ForEachRow(rows, []any{&b.Epoch, &b.N, &hash, &it}, func() error {
+	err := pg.ForEach(ctx, m.Pool, []any{&b.Epoch, &b.N, &hash, &it}, func() error {
 		if it {
 			b.Index = len(b.Hashes)
 		}
 		b.Hashes = append(b.Hashes, hash)
 		hash = nil
 		return nil
-	})
+	}, `SELECT o.epoch, o.n, o.hash, o.request_id = $2 FROM journal_entry e JOIN journal_entry o ON o.at = e.at AND o.epoch = e.epoch AND o.n = e.n
+		WHERE e.at = $1 AND e.request_id = $2 AND o.at = $1 ORDER BY o.idx`, e.At, e.RequestID)
 	if err != nil {
 		return nil, fmt.Errorf("logreceipt: read a batch: %w", err)
 	}

@@ -32,15 +32,10 @@ func Indexes(ctx context.Context, from pg.DB, since, until time.Time) (map[archi
 	if err != nil {
 		return nil, err
 	}
-	rows, err := from.Query(ctx, `SELECT b.epoch, b.n, b.at, l.idx FROM journal_batch b LEFT JOIN log_entry l ON l.epoch = b.epoch AND l.n = b.n AND l.at = b.at AND l.at >= $1 AND l.at < $2
-		WHERE b.at >= $1 AND b.at < $2`, since, until)
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the indexes: %w", err)
-	}
 	var key archivefile.BatchKey
 	var at time.Time
 	var index *int64
-	_, err = pgx.ForEachRow(rows, []any{&key.Epoch, &key.N, &at, &index}, func() error {
+	err = pg.ForEach(ctx, from, []any{&key.Epoch, &key.N, &at, &index}, func() error {
 		switch {
 		case index != nil:
 			all[key] = *index
@@ -48,11 +43,9 @@ func Indexes(ctx context.Context, from pg.DB, since, until time.Time) (map[archi
 			return ErrUnlogged
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the indexes: %w", err)
-	}
-	return all, nil
+	}, `SELECT b.epoch, b.n, b.at, l.idx FROM journal_batch b LEFT JOIN log_entry l ON l.epoch = b.epoch AND l.n = b.n AND l.at = b.at AND l.at >= $1 AND l.at < $2
+		WHERE b.at >= $1 AND b.at < $2`, since, until)
+	return all, fault.Wrap(err, "publiclog: read the indexes")
 }
 
 // Drop removes the entries about the batches of archived days from the database, and

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
@@ -80,21 +78,14 @@ func (r *Report) checkHead(ctx context.Context, from pg.DB) error {
 
 // checkpoints returns the roots by size.
 func checkpoints(ctx context.Context, from pg.DB, size int64) (map[int64]merkle.Hash, error) {
-	rows, err := from.Query(ctx, `SELECT size, root FROM log_checkpoint WHERE size <= $1`, size)
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the checkpoints: %w", err)
-	}
 	all := map[int64]merkle.Hash{}
 	var at int64
 	var root []byte
-	_, err = pgx.ForEachRow(rows, []any{&at, &root}, func() error {
+	err := pg.ForEach(ctx, from, []any{&at, &root}, func() error {
 		all[at] = merkle.Hash(root)
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the checkpoints: %w", err)
-	}
-	return all, nil
+	}, `SELECT size, root FROM log_checkpoint WHERE size <= $1`, size)
+	return all, fault.Wrap(err, "publiclog: read the checkpoints")
 }
 
 // checkEntries computes the tree again.
@@ -174,14 +165,10 @@ func (r *Report) checkBatches(ctx context.Context, from pg.DB) error {
 
 // findBatches reports every batch that the query returns.
 func (r *Report) findBatches(ctx context.Context, from pg.DB, what, query string, args ...any) error {
-	rows, err := from.Query(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the journal: %w", err)
-	}
 	var n, epoch int64
-	_, err = pgx.ForEachRow(rows, []any{&n, &epoch}, func() error {
+	err := pg.ForEach(ctx, from, []any{&n, &epoch}, func() error {
 		r.find(what, n, epoch)
 		return nil
-	})
+	}, query, args...)
 	return fault.Wrap(err, "publiclog: compare with the journal")
 }

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/internal/values/merkle"
 )
@@ -30,14 +29,9 @@ func (r *Report) checkArchives(ctx context.Context, from pg.DB) error {
 	if err != nil || len(days) == 0 {
 		return err
 	}
-	rows, err := from.Query(ctx, `SELECT date_trunc('day', l.at, 'UTC'), l.entry FROM log_entry l
-		WHERE l.kind = 1 AND NOT l.lost AND (l.at AT TIME ZONE 'UTC')::date IN (SELECT day FROM journal_archive) ORDER BY l.at, l.epoch, l.n`)
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the archives: %w", err)
-	}
 	var day time.Time
 	var entry []byte
-	_, err = pgx.ForEachRow(rows, []any{&day, &entry}, func() error {
+	err = pg.ForEach(ctx, from, []any{&day, &entry}, func() error {
 		if d := days[day.UTC()]; d != nil {
 			if b, err := logentry.DecodeBatch(entry); err == nil {
 				d.tree.Add(b.Root[:])
@@ -45,7 +39,8 @@ func (r *Report) checkArchives(ctx context.Context, from pg.DB) error {
 			}
 		}
 		return nil
-	})
+	}, `SELECT date_trunc('day', l.at, 'UTC'), l.entry FROM log_entry l
+		WHERE l.kind = 1 AND NOT l.lost AND (l.at AT TIME ZONE 'UTC')::date IN (SELECT day FROM journal_archive) ORDER BY l.at, l.epoch, l.n`)
 	if err != nil {
 		return fmt.Errorf("publiclog: compare with the archives: %w", err)
 	}
@@ -62,20 +57,13 @@ func (r *Report) checkArchives(ctx context.Context, from pg.DB) error {
 
 // archivedDays returns the archived days that began after the log did.
 func (r *Report) archivedDays(ctx context.Context, from pg.DB) (map[time.Time]*archivedDay, error) {
-	rows, err := from.Query(ctx, `SELECT day::timestamp AT TIME ZONE 'UTC', entries, root FROM journal_archive WHERE day::timestamp AT TIME ZONE 'UTC' >= $1`, r.Began)
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the archives: %w", err)
-	}
 	days := map[time.Time]*archivedDay{}
 	var day time.Time
 	var answers int64
 	var root []byte
-	_, err = pgx.ForEachRow(rows, []any{&day, &answers, &root}, func() error {
+	err := pg.ForEach(ctx, from, []any{&day, &answers, &root}, func() error {
 		days[day.UTC()] = &archivedDay{answers: answers, root: merkle.Hash(root)}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the archives: %w", err)
-	}
-	return days, nil
+	}, `SELECT day::timestamp AT TIME ZONE 'UTC', entries, root FROM journal_archive WHERE day::timestamp AT TIME ZONE 'UTC' >= $1`, r.Began)
+	return days, fault.Wrap(err, "publiclog: read the archives")
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
@@ -37,18 +35,14 @@ func (r *Report) checkRestores(ctx context.Context, from pg.DB) error {
 	if err := r.findBatches(ctx, from, "batch %d of epoch %d is marked as lost in a restore, and the journal has another one", lostAndOther, r.Size, maxFindings); err != nil {
 		return err
 	}
-	rows, err := from.Query(ctx, lostCounted, r.Size)
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the restores: %w", err)
-	}
 	var said, lost, all, total int64
-	_, err = pgx.ForEachRow(rows, []any{&said, &lost, &all}, func() error {
+	err = pg.ForEach(ctx, from, []any{&said, &lost, &all}, func() error {
 		total += said
 		if said > lost {
 			r.find("an entry about a restore says that %d answers are lost, and %d are marked as lost", said, lost)
 		}
 		return nil
-	})
+	}, lostCounted, r.Size)
 	if err != nil {
 		return fmt.Errorf("publiclog: compare with the restores: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/logentry"
@@ -48,13 +46,9 @@ func (r *Report) checkSources(ctx context.Context, from pg.DB) error {
 
 // findSources reports every entry that the query returns.
 func (r *Report) findSources(ctx context.Context, from pg.DB, what, query string, args ...any) error {
-	rows, err := from.Query(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("publiclog: compare with the sources: %w", err)
-	}
 	var kind int16
 	var e logentry.Entry
-	_, err = pgx.ForEachRow(rows, []any{&kind, &e.Body}, func() error {
+	err := pg.ForEach(ctx, from, []any{&kind, &e.Body}, func() error {
 		e.Kind = logentry.Kind(kind) //nolint:gosec // the table has a check
 		about := fmt.Sprintf("an entry of kind %d", kind)
 		if body, err := e.DecodeBody(); err == nil {
@@ -62,6 +56,6 @@ func (r *Report) findSources(ctx context.Context, from pg.DB, what, query string
 		}
 		r.find(what, about)
 		return nil
-	})
+	}, query, args...)
 	return fault.Wrap(err, "publiclog: compare with the sources")
 }

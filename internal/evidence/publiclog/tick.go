@@ -59,20 +59,16 @@ type newEntry struct {
 
 // takePending takes the entries of other kinds and merges them with those about batches.
 func takePending(ctx context.Context, tx pg.Tx, entries []newEntry) ([]newEntry, error) {
-	rows, err := tx.Query(ctx, `WITH taken AS (DELETE FROM log_pending RETURNING id, kind, body, xact)
-		SELECT kind, body, xact::text::bigint, date_trunc('milliseconds', clock_timestamp()) FROM taken ORDER BY xact, id`)
-	if err != nil {
-		return nil, fmt.Errorf("publiclog: take pending entries: %w", err)
-	}
 	batches := len(entries)
 	var kind int16
 	var e logentry.Entry
 	var xact int64
-	_, err = pgx.ForEachRow(rows, []any{&kind, &e.Body, &xact, &e.At}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&kind, &e.Body, &xact, &e.At}, func() error {
 		e.Kind = logentry.Kind(kind) //nolint:gosec // the table has a check
 		entries = append(entries, newEntry{xact: xact, at: e.At, kind: e.Kind, entry: e.Encode()})
 		return nil
-	})
+	}, `WITH taken AS (DELETE FROM log_pending RETURNING id, kind, body, xact)
+		SELECT kind, body, xact::text::bigint, date_trunc('milliseconds', clock_timestamp()) FROM taken ORDER BY xact, id`)
 	if err != nil {
 		return nil, fmt.Errorf("publiclog: take pending entries: %w", err)
 	}
@@ -143,19 +139,15 @@ func (h *head) newBatches(ctx context.Context, tx pg.Tx) (entries []newEntry, se
 	if h.system != h.here {
 		which, from = missingBatches, h.began.Add(-lateness)
 	}
-	rows, err := tx.Query(ctx, `SELECT epoch, n, at, count, root, xact::text::bigint, pg_current_snapshot()::text FROM journal_batch b WHERE `+which+` ORDER BY xact, epoch, n`, from, h.seen)
-	if err != nil {
-		return nil, "", fmt.Errorf("publiclog: read the batches: %w", err)
-	}
 	var b logentry.Batch
 	var root []byte
 	var xact int64
-	_, err = pgx.ForEachRow(rows, []any{&b.Epoch, &b.N, &b.At, &b.Count, &root, &xact, &seen}, func() error {
+	err = pg.ForEach(ctx, tx, []any{&b.Epoch, &b.N, &b.At, &b.Count, &root, &xact, &seen}, func() error {
 		b.Root = merkle.Hash(root)
 		epoch, n := b.Epoch, b.N
 		entries = append(entries, newEntry{xact, b.At, logentry.Answers, &epoch, &n, b.Encode()})
 		return nil
-	})
+	}, `SELECT epoch, n, at, count, root, xact::text::bigint, pg_current_snapshot()::text FROM journal_batch b WHERE `+which+` ORDER BY xact, epoch, n`, from, h.seen)
 	if err != nil {
 		return nil, "", fmt.Errorf("publiclog: read the batches: %w", err)
 	}

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
@@ -113,12 +112,9 @@ func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // forEachRow calls fn for every row of a query after scanning it into the variables.
 func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
-	rows, err := from.Query(ctx, sql, args...)
-	if err == nil {
-		_, err = pgx.ForEachRow(rows, into, func() error {
-			fn()
-			return nil
-		})
-	}
+	err := pg.ForEach(ctx, from, into, func() error {
+		fn()
+		return nil
+	}, sql, args...)
 	return fault.Wrap(err, "tally: read")
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linestore"
@@ -182,20 +181,13 @@ func intervals(plan *numbering.Plan, n numbering.Network, at time.Time) (all []w
 }
 
 func readTold(ctx context.Context, tx pg.Tx) (map[string]string, error) {
-	rows, err := tx.Query(ctx, `SELECT subject, value FROM class_told`)
-	if err != nil {
-		return nil, fmt.Errorf("distribute: read the last classes: %w", err)
-	}
 	told := make(map[string]string)
 	var subject, value string
-	_, err = pgx.ForEachRow(rows, []any{&subject, &value}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&subject, &value}, func() error {
 		told[subject] = value
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("distribute: read the last classes: %w", err)
-	}
-	return told, nil
+	}, `SELECT subject, value FROM class_told`)
+	return told, fault.Wrap(err, "distribute: read the last classes")
 }
 
 func saveTold(ctx context.Context, tx pg.Tx, subject, value string) error {

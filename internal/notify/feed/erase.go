@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -30,13 +29,9 @@ func Erase(ctx context.Context, from pg.DB, keys []Key) (tables []string, err er
 		entities, modes = append(entities, k.Entity), append(modes, k.Mode)
 		epochs, seqs = append(epochs, int64(k.Epoch)), append(seqs, k.Seq)
 	}
-	rows, err := from.Query(ctx, `WITH erased AS (
+	tables, err = pg.Collect(ctx, from, pgx.RowTo[string], `WITH erased AS (
 		UPDATE feed_entry e SET digest = sha256(e.body), body = NULL, number = NULL FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS t (entity, mode, epoch, seq)
 		WHERE e.entity_id = t.entity AND e.mode = t.mode AND e.seq = t.seq AND e.epoch = t.epoch AND e.body IS NOT NULL RETURNING e.tableoid)
 		SELECT DISTINCT c.relname::text FROM erased JOIN pg_class c ON c.oid = erased.tableoid`, entities, modes, epochs, seqs)
-	if err != nil {
-		return nil, fmt.Errorf("feed: erase entries: %w", err)
-	}
-	tables, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	return tables, fault.Wrap(err, "feed: erase entries")
 }

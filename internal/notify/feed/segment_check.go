@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Checked counts what a check has read.
@@ -103,20 +104,13 @@ func follows(ends map[Owner]segmentEnd, o Owner, r *Row, lapsed bool) error {
 
 // heads returns the end of each feed.
 func (a *Archive) heads(ctx context.Context) (map[Owner]segmentEnd, error) {
-	rows, err := a.Pool.Query(ctx, `SELECT entity_id, mode, seq, hash FROM feed_head`)
-	if err != nil {
-		return nil, fmt.Errorf("feed: read the heads of feeds: %w", err)
-	}
 	all := make(map[Owner]segmentEnd)
 	var o Owner
 	var seq int64
 	var hash []byte
-	_, err = pgx.ForEachRow(rows, []any{&o.Entity, &o.Mode, &seq, &hash}, func() error {
+	err := pg.ForEach(ctx, a.Pool, []any{&o.Entity, &o.Mode, &seq, &hash}, func() error {
 		all[o] = segmentEnd{seq, bytes.Clone(hash)}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("feed: read the heads of feeds: %w", err)
-	}
-	return all, nil
+	}, `SELECT entity_id, mode, seq, hash FROM feed_head`)
+	return all, fault.Wrap(err, "feed: read the heads of feeds")
 }

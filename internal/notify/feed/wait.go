@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/platform/pause"
@@ -188,15 +186,11 @@ func (s *Service) readHeads(ctx context.Context, owners []Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, pollInterval)
 	defer cancel()
 	entities, modes := split(owners)
-	rows, err := s.Pool.Query(ctx, `SELECT h.entity_id, h.mode, h.seq FROM feed_head h JOIN unnest($1::uuid[], $2::text[]) AS t (e, m) ON h.entity_id = t.e AND h.mode = t.m`, entities, modes)
-	if err != nil {
-		return fmt.Errorf("feed: read heads: %w", err)
-	}
 	var o Owner
 	var seq int64
-	_, err = pgx.ForEachRow(rows, []any{&o.Entity, &o.Mode, &seq}, func() error {
+	err := pg.ForEach(ctx, s.Pool, []any{&o.Entity, &o.Mode, &seq}, func() error {
 		s.wake(o, seq)
 		return nil
-	})
+	}, `SELECT h.entity_id, h.mode, h.seq FROM feed_head h JOIN unnest($1::uuid[], $2::text[]) AS t (e, m) ON h.entity_id = t.e AND h.mode = t.m`, entities, modes)
 	return fault.Wrap(err, "feed: read heads")
 }

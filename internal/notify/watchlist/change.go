@@ -128,20 +128,13 @@ func (l *stored) read(ctx context.Context, tx pg.Tx, numbers []phone.Number) (ma
 		key, _ := place(n)
 		found[key] = block{}
 	}
-	rows, err := tx.Query(ctx, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2)`, l.blocks, slices.Collect(maps.Keys(found)))
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read blocks: %w", err)
-	}
 	var key int64
 	var text []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&key, &text}, func() error {
 		found[key] = decode(text)
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read blocks: %w", err)
-	}
-	return found, nil
+	}, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2)`, l.blocks, slices.Collect(maps.Keys(found)))
+	return found, fault.Wrap(err, "watchlist: read blocks")
 }
 
 // entering returns the numbers that are in the blocks after a change and were not before,
@@ -293,20 +286,13 @@ func (s *Service) dryRun(ctx context.Context, tx pg.Tx, o *Owner, l *stored, bef
 
 func (l *stored) readAll(ctx context.Context, tx pg.Tx) (map[int64]block, error) {
 	found := make(map[int64]block)
-	rows, err := tx.Query(ctx, `SELECT block, members FROM watch_block WHERE list = $1`, l.blocks)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read a list: %w", err)
-	}
 	var key int64
 	var text []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&key, &text}, func() error {
 		found[key] = decode(text)
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: read a list: %w", err)
-	}
-	return found, nil
+	}, `SELECT block, members FROM watch_block WHERE list = $1`, l.blocks)
+	return found, fault.Wrap(err, "watchlist: read a list")
 }
 
 // copyBlocks stores all blocks of a list under a new number.

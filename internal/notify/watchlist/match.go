@@ -57,22 +57,15 @@ func matchLists(ctx context.Context, tx pg.Tx, numbers []phone.Number, condition
 	if len(found) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT blocks, id, entity_id FROM watch_list l WHERE l.blocks = ANY($1) AND l.state = 'active'`+condition, append([]any{slices.Collect(maps.Keys(found))}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: match numbers: %w", err)
-	}
 	var list int32
 	var id, entity uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&list, &id, &entity}, func() error {
+	err = pg.ForEach(ctx, tx, []any{&list, &id, &entity}, func() error {
 		for _, n := range found[list] {
 			matches = append(matches, Match{Number: n, List: id, Entity: entity})
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: match numbers: %w", err)
-	}
-	return matches, nil
+	}, `SELECT blocks, id, entity_id FROM watch_list l WHERE l.blocks = ANY($1) AND l.state = 'active'`+condition, append([]any{slices.Collect(maps.Keys(found))}, args...)...)
+	return matches, fault.Wrap(err, "watchlist: match numbers")
 }
 
 // findBlocks finds the numbers of these blocks in lists, by the number of the list in
@@ -124,20 +117,13 @@ func CountWithin(ctx context.Context, from pg.DB, intervals []Interval) (map[uui
 	for _, i := range intervals {
 		first, end = append(first, i.Start/perBlock), append(end, (i.End+perBlock-1)/perBlock)
 	}
-	rows, err := from.Query(ctx, `SELECT l.entity_id, sum(CASE WHEN octet_length(b.members) = $3 THEN bit_count(b.members) ELSE get_byte(b.members, 0) END)::bigint
-		FROM unnest($1::bigint[], $2::bigint[]) AS r (first, past) JOIN watch_block b ON b.block >= r.first AND b.block < r.past JOIN watch_list l ON l.blocks = b.list
-		WHERE l.mode = 'live' AND l.state = 'active' GROUP BY l.entity_id`, first, end, bitmapSize)
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: count numbers: %w", err)
-	}
 	var entity uuid.UUID
 	var count int64
-	_, err = pgx.ForEachRow(rows, []any{&entity, &count}, func() error {
+	err := pg.ForEach(ctx, from, []any{&entity, &count}, func() error {
 		counts[entity] = count
 		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watchlist: count numbers: %w", err)
-	}
-	return counts, nil
+	}, `SELECT l.entity_id, sum(CASE WHEN octet_length(b.members) = $3 THEN bit_count(b.members) ELSE get_byte(b.members, 0) END)::bigint
+		FROM unnest($1::bigint[], $2::bigint[]) AS r (first, past) JOIN watch_block b ON b.block >= r.first AND b.block < r.past JOIN watch_list l ON l.blocks = b.list
+		WHERE l.mode = 'live' AND l.state = 'active' GROUP BY l.entity_id`, first, end, bitmapSize)
+	return counts, fault.Wrap(err, "watchlist: count numbers")
 }

@@ -36,14 +36,10 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 	}
 	var read Digest
 	for part := range slices.Chunk(keys, blocksAtOnce) {
-		rows, err := s.Pool.Query(ctx, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2) ORDER BY block`, blocks, part)
-		if err != nil {
-			return fmt.Errorf("watchlist: read members: %w", err)
-		}
 		var numbers []phone.Number
 		var key int64
 		var text []byte
-		_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
+		err := pg.ForEach(ctx, s.Pool, []any{&key, &text}, func() error {
 			b := decode(text)
 			read.toggle(key, &b)
 			b.each(func(rest int) {
@@ -51,7 +47,7 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 				numbers = append(numbers, n)
 			})
 			return nil
-		})
+		}, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2) ORDER BY block`, blocks, part)
 		if err != nil {
 			return fmt.Errorf("watchlist: read members: %w", err)
 		}

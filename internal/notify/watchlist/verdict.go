@@ -71,17 +71,13 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 
 // JudgeDue gives the verdicts that are due at a time.
 func (s *Service) JudgeDue(ctx context.Context, at time.Time) error {
-	rows, err := s.Pool.Query(ctx, `SELECT id, entity_id, mode FROM watch_list WHERE judge_at <= $1 ORDER BY judge_at LIMIT 1000`, at)
-	if err != nil {
-		return fmt.Errorf("watchlist: find lists to judge: %w", err)
-	}
 	type due struct {
 		id uuid.UUID
 		o  Owner
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d due, err error) {
+	list, err := pg.Collect(ctx, s.Pool, func(row pgx.CollectableRow) (d due, err error) {
 		return d, row.Scan(&d.id, &d.o.Entity, &d.o.Mode)
-	})
+	}, `SELECT id, entity_id, mode FROM watch_list WHERE judge_at <= $1 ORDER BY judge_at LIMIT 1000`, at)
 	if err != nil {
 		return fmt.Errorf("watchlist: find lists to judge: %w", err)
 	}

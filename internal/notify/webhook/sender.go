@@ -188,16 +188,12 @@ func (s *Sender) renew(ctx context.Context, held map[uuid.UUID]*leased) error {
 		ids, leases = append(ids, id), append(leases, l.lease)
 	}
 	asked := time.Now()
-	rows, err := s.Service.Pool.Query(ctx, `UPDATE hook_cursor c SET leased_until = clock_timestamp() + $3::interval FROM unnest($1::uuid[], $2::bigint[]) AS t (id, lease)
-		WHERE c.endpoint_id = t.id AND c.lease = t.lease AND c.leased_until IS NOT NULL RETURNING c.endpoint_id`, ids, leases, s.lease())
-	if err != nil {
-		return fmt.Errorf("webhook: renew leases: %w", err)
-	}
 	var id uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+	err := pg.ForEach(ctx, s.Service.Pool, []any{&id}, func() error {
 		held[id].extend(asked.Add(s.lease()))
 		return nil
-	})
+	}, `UPDATE hook_cursor c SET leased_until = clock_timestamp() + $3::interval FROM unnest($1::uuid[], $2::bigint[]) AS t (id, lease)
+		WHERE c.endpoint_id = t.id AND c.lease = t.lease AND c.leased_until IS NOT NULL RETURNING c.endpoint_id`, ids, leases, s.lease())
 	return fault.Wrap(err, "webhook: renew leases")
 }
 

@@ -26,16 +26,21 @@ func CollectOne[T any](ctx context.Context, from DB, scan pgx.RowToFunc[T], sql 
 
 // CollectMap returns the two columns of all rows of a query by the first.
 func CollectMap[K comparable, V any](ctx context.Context, from DB, sql string, args ...any) (map[K]V, error) {
-	rows, err := from.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
 	var key K
 	var value V
 	found := map[K]V{}
-	_, err = pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+	err := ForEach(ctx, from, []any{&key, &value}, func() error {
 		found[key] = value
 		return nil
-	})
+	}, sql, args...)
 	return found, err
+}
+
+// ForEach scans each row of a query into the variables, and calls do.
+func ForEach(ctx context.Context, from DB, into []any, do func() error, sql string, args ...any) error {
+	rows, err := from.Query(ctx, sql, args...)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, into, do)
+	}
+	return err
 }

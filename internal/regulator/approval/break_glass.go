@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
@@ -86,20 +85,16 @@ func readBreakGlass(ctx context.Context, from pg.DB, list []Approval) error {
 	for i := range list {
 		ids[i], byID[list[i].ID] = list[i].ID, &list[i]
 	}
-	rows, err := from.Query(ctx, `SELECT approval_id, at, row_sum, row_mac FROM break_glass WHERE approval_id = ANY($1)`, ids)
-	if err != nil {
-		return fmt.Errorf("approval: read break-glass: %w", err)
-	}
 	var id uuid.UUID
 	var at time.Time
 	var sum, mac []byte
 	var found []pg.Row
-	_, err = pgx.ForEachRow(rows, []any{&id, &at, &sum, &mac}, func() error {
+	err := pg.ForEach(ctx, from, []any{&id, &at, &sum, &mac}, func() error {
 		byID[id].AloneFrom = at.UTC().Add(BreakGlassDelay)
 		found = append(found, pg.Row{Table: "break_glass", ID: id, Sum: sum, MAC: mac})
 		sum, mac = nil, nil
 		return nil
-	})
+	}, `SELECT approval_id, at, row_sum, row_mac FROM break_glass WHERE approval_id = ANY($1)`, ids)
 	if err != nil {
 		return fmt.Errorf("approval: read break-glass: %w", err)
 	}

@@ -31,11 +31,6 @@ const version = "lineproof audit hour 1\n"
 
 // sum reads the entries of an hour and returns how many there are and the hash of the hour.
 func sum(ctx context.Context, from pg.DB, hour time.Time, previous ChainHash) (entries int64, hash ChainHash, err error) {
-	rows, err := from.Query(ctx, `SELECT id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id, from_addr::text, before::text, after::text
-		FROM audit WHERE at >= $1 AND at < $1 + interval '1 hour' ORDER BY at, id`, hour)
-	if err != nil {
-		return 0, hash, fmt.Errorf("audit: read an hour: %w", err)
-	}
 	var (
 		id, subject            uuid.UUID
 		at                     time.Time
@@ -44,7 +39,7 @@ func sum(ctx context.Context, from pg.DB, hour time.Time, previous ChainHash) (e
 		address, before, after *string
 	)
 	var hashes, scratch []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &at, &kind, &actor, &action, &subject, &entity, &request, &address, &before, &after}, func() error {
+	err = pg.ForEach(ctx, from, []any{&id, &at, &kind, &actor, &action, &subject, &entity, &request, &address, &before, &after}, func() error {
 		e := encoder{scratch[:0]}
 		e.bytes(id[:])
 		e.number(at.UnixMicro())
@@ -62,7 +57,8 @@ func sum(ctx context.Context, from pg.DB, hour time.Time, previous ChainHash) (e
 		hashes = append(hashes, one[:]...)
 		entries++
 		return nil
-	})
+	}, `SELECT id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id, from_addr::text, before::text, after::text
+		FROM audit WHERE at >= $1 AND at < $1 + interval '1 hour' ORDER BY at, id`, hour)
 	if err != nil {
 		return 0, hash, fmt.Errorf("audit: read an hour: %w", err)
 	}

@@ -51,7 +51,7 @@ func TestAStatementIsPutTogether(t *testing.T) {
 }
 
 var (
-	runsSQL   = regexp.MustCompile(`^(Exec|Query|QueryRow|Queue|Collect|CollectOne|CollectMap)$`)
+	runsSQL   = regexp.MustCompile(`^(Exec|Query|QueryRow|Queue|Collect|CollectOne|CollectMap|ForEach)$`)
 	preparing = regexp.MustCompile(`^\s*(?i:select|insert|update|delete|with|merge)\b`)
 )
 
