@@ -36,7 +36,7 @@ var thiefKnown = map[string]string{
 // thiefSample is which part of the large families runs in every run of the tests. All of them
 // are at most thiefMost, and end after thiefLongest.
 const (
-	thiefSample  = 15
+	thiefSample  = 30
 	thiefMost    = 5000
 	thiefLongest = 2 * time.Hour
 )
