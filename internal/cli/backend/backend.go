@@ -91,6 +91,19 @@ func OperatorSupplier(network string) supply.Supplier {
 	return supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: network, Actor: access.Operator}
 }
 
+// OtherSupplier lets the operator of the service supply for the clearing house or the regulator. The
+// supplier is zero, and ok false, unless exactly one of them is named.
+func OtherSupplier(house, regulator bool) (s supply.Supplier, ok bool) {
+	switch {
+	case house == regulator:
+		return s, false
+	case house:
+		return supply.Supplier{Authorities: []line.Authority{line.ClearingHouse}, Actor: access.Operator}, true
+	default:
+		return supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: access.Operator}, true
+	}
+}
+
 // Run wraps the function of a command that needs the database.
 func Run(c *console.Console, fn func(cmd *cobra.Command, args []string, b *Backend) error) func(*cobra.Command, []string) error {
 	return c.Run(func(cmd *cobra.Command, args []string) error {

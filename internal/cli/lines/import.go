@@ -8,10 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
@@ -117,13 +115,11 @@ func (c *commands) startOrResume(ctx context.Context, b *backend.Backend, f impo
 		}
 		return im, err
 	}
-	from, given := backend.OperatorSupplier(f.network), f.network != ""
-	for of, by := range map[*bool]line.Authority{&f.house: line.ClearingHouse, &f.regulator: line.Regulator} {
-		if *of {
-			from, given = supply.Supplier{Authorities: []line.Authority{by}, Actor: access.Operator}, !given
-		}
+	from, other := backend.OtherSupplier(f.house, f.regulator)
+	if !other {
+		from = backend.OperatorSupplier(f.network)
 	}
-	if !given || f.kind == "" {
+	if other == (f.network != "") || f.house && f.regulator || f.kind == "" {
 		return supply.Import{}, console.Usagef("name the sender and the kind of the file: --network CODE, --clearing-house or --regulator, and --kind snapshot|events")
 	}
 	asOf, err := console.ParseTime("as-of", f.asOf)

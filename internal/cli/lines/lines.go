@@ -14,7 +14,6 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/order"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/approval"
@@ -86,7 +85,7 @@ type importJSON struct {
 
 func newImportJSON(plan *numbering.Plan, im *supply.Import) importJSON {
 	c, network := &im.Counts, ""
-	if im.Authority == line.Operator {
+	if im.Network != 0 {
 		network = plan.Code(im.Network)
 	}
 	return importJSON{

@@ -292,7 +292,7 @@ var quiet = map[string][]string{
 	},
 	"is for networks, about what they reported themselves, and for the regulator's staff, whose look-ups are in the audit trail": {
 		"POST /api/v1/lines/events", "POST /api/v1/lines/orders", "POST /api/v1/lines/imports", "GET /api/v1/lines/imports", "GET /api/v1/lines/imports/{importId}",
-		"GET /api/v1/lines/imports/{importId}/refused", "GET /api/v1/lines/imports/{importId}/receipt", "GET /api/v1/lines/supply", "GET /api/v1/lines/conflicts", "POST /api/v1/lines/history",
+		"GET /api/v1/lines/imports/{importId}/refused", "POST /api/v1/lines/imports/{importId}/cancel", "GET /api/v1/lines/imports/{importId}/receipt", "GET /api/v1/lines/supply", "GET /api/v1/lines/conflicts", "POST /api/v1/lines/history",
 	},
 	"counts what was requested, and says nothing of any number": {"GET " + budgetsPath},
 	"is about test numbers, which are no lines":                 {"GET /api/v1/test/clock", "POST /api/v1/test/clock"},

@@ -61,6 +61,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	}
 	sent := s.sent(t, sendFile("?kind=events", a.token, spottyFile))
 	s.work(t, sent)
+	unfinished := s.sent(t, sendFile("?kind=events", a.token, spottyFile))
 	record := field(t, s.do(t, post(verifyPath, a.key.Text.Reveal(), `{"phoneNumber":"`+knownNumber+`"}`)).Body.Bytes(), "data", "requestId")
 	ofImport := func(rest string) func(who party) *http.Request {
 		return func(who party) *http.Request { return get(importsPath+"/"+sent+rest, who.token) }
@@ -82,6 +83,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		},
 		"GET " + importsPath + "/{importId}":         ofImport(""),
 		"GET " + importsPath + "/{importId}/refused": ofImport("/refused"),
+		"POST " + importsPath + "/{importId}/cancel": func(who party) *http.Request { return post(importsPath+"/"+unfinished+"/cancel", who.token, "") },
 		"GET " + importsPath + "/{importId}/receipt": func(who party) *http.Request {
 			publish()
 			return ofImport("/receipt")(who)

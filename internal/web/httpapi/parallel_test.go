@@ -80,6 +80,7 @@ func effects() map[string]effect {
 		"POST " + eventsPath:                             {ended, "token line:supply", count("line_event")},
 		"POST " + ordersPath:                             {each, reviewer, count("line_order")},
 		"POST " + importsPath:                            {once, "token line:supply", count("supply_import")},
+		"POST " + importsPath + "/{importId}/cancel":     {once, "token line:supply", audited("import.cancelled")},
 	}
 }
 

@@ -144,3 +144,34 @@ func TestStaffCancelImports(t *testing.T) {
 		t.Error("staff see a whole number of the file")
 	}
 }
+
+// disbelieve has so many false assurances of MTN that its SIM changes are not believed.
+func (s *stack) disbelieve(t *testing.T) {
+	t.Helper()
+	_, err := s.pool.Exec(t.Context(), `INSERT INTO supply_coverage (network, topic, supplied_through, doubtful, updated_at)
+		SELECT network, 2, now(), true, now() FROM numbering_network WHERE name LIKE 'MTN%' ORDER BY version DESC LIMIT 1
+		ON CONFLICT (network, topic) DO UPDATE SET doubtful = true`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.pool.Exec(t.Context(), `INSERT INTO supply_coverage_history (network, topic, at, supplied_through, doubtful)
+		SELECT network, topic, now(), supplied_through, doubtful FROM supply_coverage WHERE topic = 2 AND doubtful ON CONFLICT DO NOTHING`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where an operator's statements are disbelieved, its page says so, and staff who decide can request
+// that they be believed again.
+func TestStaffAcceptATopicAgain(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	const page = "/portal/desk/accept-topic/MTN/SIM"
+	reviewer := s.as(t, "reviewer")
+	s.disbelieve(t)
+	wantPage(t, s.get(t, "/portal/desk/supply/MTN", reviewer.session), http.StatusOK, "Statements about SIM are not believed", page)
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Accept SIM again", "Request approval")
+	wantPage(t, s.get(t, "/portal/desk/accept-topic/MTN/PORT", reviewer.session), http.StatusNotFound)
+	wantGo(t, s.post(t, page, reviewer.session, url.Values{"reason": {"The clock is corrected"}}), "/portal/desk/supply/MTN")
+	wantPage(t, s.get(t, "/portal/desk/approvals", s.as(t, "administrator").session), http.StatusOK, "Believe a supplier&#39;s statements again", "SIM of MTN")
+}

@@ -245,14 +245,19 @@ func submissions() map[string]submission {
 		"/portal/desk/watch/{list}/reject":             {once, "watch.rejected", form(boss, heldListPath("/reject"), "reason", "Numbers at random")},
 		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "reason", "A merger")},
 		"/portal/desk/supply/imports/{import}/cancel":  {once, "import.cancelled", form(reviewer, heldImport("/portal/desk/supply/imports/", "/cancel"))},
-		"/portal/supply/imports/{import}/mean":         {each, "import.meant", form(role("telco"), heldImport("/portal/supply/imports/", "/mean"))},
-		"/portal/supply/imports/{import}/withdraw":     {once, "import.cancelled", form(role("telco"), heldImport("/portal/supply/imports/", "/withdraw"))},
-		"/portal/client/secrets":                       {once, "client.secret_added", form(operator, ownSecret("/portal/client/secrets"))},
-		"/portal/client/secrets/{secret}/revoke":       {once, "client.secret_revoked", form(operator, ownSecret("/portal/client/secrets/ID/revoke"))},
-		"/portal/security/factor":                      {each, "factor.begun", form(func(t *testing.T, s *stack) visitor { t.Helper(); return s.newcomer(t, "admin") }, fixed("/portal/security/factor"))},
-		"/portal/security/password":                    {once, "password.changed", form(admin, fixed("/portal/security/password"), "password", password, "newPassword", freshPassword)},
-		"/portal/security/sessions/end":                {ended, "session.all_ended", form(admin, fixed("/portal/security/sessions/end"))},
-		"/portal/sign-out":                             {ended, "session.ended", form(admin, fixed("/portal/sign-out"))},
+		"/portal/desk/accept-topic/{network}/{topic}": {once, "approval.asked", form(reviewer, func(t *testing.T, s *stack) string {
+			t.Helper()
+			s.disbelieve(t)
+			return "/portal/desk/accept-topic/MTN/SIM"
+		}, "reason", "The clock is corrected")},
+		"/portal/supply/imports/{import}/mean":     {each, "import.meant", form(role("telco"), heldImport("/portal/supply/imports/", "/mean"))},
+		"/portal/supply/imports/{import}/withdraw": {once, "import.cancelled", form(role("telco"), heldImport("/portal/supply/imports/", "/withdraw"))},
+		"/portal/client/secrets":                   {once, "client.secret_added", form(operator, ownSecret("/portal/client/secrets"))},
+		"/portal/client/secrets/{secret}/revoke":   {once, "client.secret_revoked", form(operator, ownSecret("/portal/client/secrets/ID/revoke"))},
+		"/portal/security/factor":                  {each, "factor.begun", form(func(t *testing.T, s *stack) visitor { t.Helper(); return s.newcomer(t, "admin") }, fixed("/portal/security/factor"))},
+		"/portal/security/password":                {once, "password.changed", form(admin, fixed("/portal/security/password"), "password", password, "newPassword", freshPassword)},
+		"/portal/security/sessions/end":            {ended, "session.all_ended", form(admin, fixed("/portal/security/sessions/end"))},
+		"/portal/sign-out":                         {ended, "session.ended", form(admin, fixed("/portal/sign-out"))},
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	boardCSVPath      = "/portal/desk/supply/imports/{import}/refused.csv"
 	boardConfirmPath  = "/portal/desk/supply/imports/{import}/confirm"
 	boardCancelPath   = "/portal/desk/supply/imports/{import}/cancel"
+	boardAcceptPath   = "/portal/desk/accept-topic/{network}/{topic}"
 )
 
 // Routes are the pages that show all operators side by side.
@@ -43,6 +44,8 @@ func (p *StaffPages) Routes() []portal.Route {
 		{Method: post, Path: boardConfirmPath, Right: portal.Decider, Action: stepup.DecideImport, Serve: p.confirmImport},
 		{Method: get, Path: boardCancelPath, Right: portal.Decider, Serve: p.cancelImport},
 		{Method: post, Path: boardCancelPath, Right: portal.Decider, Action: stepup.DecideImport, Serve: p.cancelImport},
+		{Method: get, Path: boardAcceptPath, Right: portal.Decider, Serve: p.acceptTopic},
+		{Method: post, Path: boardAcceptPath, Right: portal.Decider, Action: stepup.DecideImport, Serve: p.acceptTopic},
 	}
 }
 
@@ -129,7 +132,13 @@ func (p *StaffPages) showNetwork(w http.ResponseWriter, r *http.Request) error {
 	if d.Imports, err = p.ImportList(r, rules, r.URL.Path, portal.ImportsPath, supply.ImportFilter{Network: n}); err != nil {
 		return err
 	}
-	return p.Show(w, r, kit.Page{Title: d.Standing.Name, Crumbs: []kit.Link{boardParent}, Active: portal.BoardPath}, Operator(d))
+	page := kit.Page{Title: d.Standing.Name, Crumbs: []kit.Link{boardParent}, Active: portal.BoardPath}
+	if portal.VisitOf(r).Has(portal.Decider) {
+		for _, topic := range d.Standing.Doubtful {
+			page.Actions = append(page.Actions, kit.Action{Label: "Accept " + topic + " again", Href: "/portal/desk/accept-topic/" + url.PathEscape(code) + "/" + topic, Kind: kit.Danger})
+		}
+	}
+	return p.Show(w, r, page, Operator(d))
 }
 
 // showImport serves GET /portal/desk/supply/imports/{import}.

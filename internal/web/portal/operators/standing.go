@@ -2,7 +2,6 @@ package operators
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/supply"
@@ -64,13 +63,11 @@ func NetworkStatusData(s *supply.NetworkStatus, rule *policy.Policy) StandingDat
 		Network: s.Network, Name: s.Name, Through: s.SuppliedThrough, Known: s.KnownSince, Complete: s.CompleteSince, Silent: s.Silent,
 		Lines: s.Lines, Capacity: s.Capacity, Rejected: s.Refused, Days: SupplyDays, Freshness: rule.LifecycleFreshnessHours,
 	}
-	var doubtful []string
 	for _, t := range s.Topics {
 		if t.Doubtful && t.Topic != line.TopicPort { // ports are the clearing house's
-			doubtful = append(doubtful, t.Topic.String())
+			d.Doubtful = append(d.Doubtful, t.Topic.String())
 		}
 	}
-	d.Doubtful = strings.Join(doubtful, " and ")
 	for _, k := range s.Kinds {
 		row := ComplianceRow{Kind: k.Kind, Accepted: k.Accepted, Late: k.Late, Early: k.Early, Mean: k.MeanDelay, Worst: k.MaxDelay}
 		switch k.Kind {
