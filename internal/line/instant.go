@@ -2,6 +2,7 @@ package line
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -54,6 +55,14 @@ func ParseInstant(s string, zone *time.Location) (at Instant, day, ok bool) {
 		_, at = DayBounds(t, zone)
 	}
 	return at, day, at != Never
+}
+
+// HasFraction reports whether a time of RFC 3339 is written with a fraction of a second other than 0. Lines are known to the
+// second: who asks since such a time means the changes of that second, too.
+func HasFraction(s string) bool {
+	_, fraction, _ := strings.Cut(s, ".")
+	fraction = strings.TrimLeft(fraction, "0")
+	return fraction != "" && fraction[0] >= '1' && fraction[0] <= '9'
 }
 
 // Latest returns the latest time at which the event can have taken effect: of a bare

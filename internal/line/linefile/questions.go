@@ -34,8 +34,11 @@ func (r *Reader) question(row *Row) problem {
 		return problem{colExternalID, TooLong}
 	}
 	row.Asked = Question{Sent: string(r.cell(questionNumber)), ExternalID: string(id)}
-	if bare {
+	switch {
+	case bare:
 		since = r.days.start(since)
+	case since != line.Never && line.HasFraction(string(r.cell(questionSince))):
+		since--
 	}
 	if since != line.Never {
 		row.Asked.Since = since.Time()

@@ -255,3 +255,18 @@ func TestColumnsOfEvents(t *testing.T) {
 		}
 	}
 }
+
+// A since within the second of a change counts that change, as in a single answer; the second itself does not.
+func TestSinceWithAFractionCountsTheChangesOfItsSecond(t *testing.T) {
+	t.Parallel()
+
+	for since, want := range map[string]string{
+		"2026-10-30T09:00:00Z": "2026-10-30T09:00:00Z", "2026-10-30T09:00:00.000Z": "2026-10-30T09:00:00Z", "2026-10-30T09:00:00.001Z": "2026-10-30T08:59:59Z",
+		"2026-10-30T10:00:00.900+01:00": "2026-10-30T08:59:59Z", "2026-10-30T10:00:00.000+01:00": "2026-10-30T09:00:00Z",
+	} {
+		row, refusal := readRow(t, options(t, linefile.Questions), "number,since", "+2348031000001,"+since)
+		if got := row.Asked.Since.Format(time.RFC3339); refusal.Reason != "" || got != want {
+			t.Errorf("%s is read as %s, want %s (%v)", since, got, want, refusal)
+		}
+	}
+}

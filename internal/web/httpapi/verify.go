@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/answer/verify"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/sandbox"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/values/phone"
@@ -199,19 +200,12 @@ func checkSince(wrong *fault.Form, name, text string, zone *time.Location, lates
 	at, ok := parseTimeIn(text, zone)
 	wrong.Check(ok, name, fault.BadFormat, timeHint)
 	wrong.CheckRange(!ok || at.In(zone).Year() >= earliestYear && !at.After(latest), name, errSinceRange, "Must not be in the future, nor before 1970.")
-	if ok && hasFraction(text) {
+	if ok && line.HasFraction(text) {
 		// Changes are known to the second, and which came first within one is not: the changes of
 		// this second are included.
 		at = at.Add(-time.Second)
 	}
 	return at
-}
-
-// hasFraction reports whether a time has a fraction of a second other than 0.
-func hasFraction(text string) bool {
-	_, fraction, _ := strings.Cut(text, ".")
-	fraction = strings.TrimLeft(fraction, "0")
-	return fraction != "" && fraction[0] >= '1' && fraction[0] <= '9'
 }
 
 // dayZone returns the time zone in which a date among the texts is a day: that of
