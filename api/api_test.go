@@ -89,6 +89,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/v1/lines/imports",
 		"POST /api/v1/lines/imports",
 		"GET /api/v1/lines/imports/{importId}",
+		"POST /api/v1/lines/imports/{importId}/cancel",
 		"GET /api/v1/lines/imports/{importId}/receipt",
 		"GET /api/v1/lines/imports/{importId}/refused",
 		"POST /api/v1/lines/orders",

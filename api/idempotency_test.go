@@ -19,7 +19,7 @@ var needNoKey = map[string]string{
 	"acceptInvitation": "the link works once", "completePasswordReset": "the link works once", "confirmEmail": "the link works once", "askPasswordReset": "another e-mail",
 	"changePassword": "refused: the old password is wrong", "logout": "refused: the session has ended", "revokeToken": "the same", "reportKey": "the same", "reviewDocument": "refused: it is decided",
 	"verifyPhoneNumber": "another record", "verifyPhoneNumbers": "another record", "tellLineEvents": "the id of the event identifies it", "showLineHistory": "another entry of the audit trail",
-	"changeWatchListMembers": "the same members", "acknowledgeNotices": "the same", "cancelJob": "the same", "confirmWebhook": "another challenge", "testWebhook": "another test",
+	"changeWatchListMembers": "the same members", "acknowledgeNotices": "the same", "cancelJob": "the same", "cancelLineImport": "refused: it is cancelled", "confirmWebhook": "another challenge", "testWebhook": "another test",
 	"pauseWebhook": "refused", "resumeWebhook": "refused", "replayWebhook": "the same", "resendWebhookEvents": "sent again", "moveTestClock": "a clock for tests, which showTestClock tells and reset starts again",
 }
 

@@ -86,6 +86,10 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 		_, err := c.Import(ctx, accessToken, importID)
 		return err
 	},
+	"POST /api/v1/lines/imports/{importId}/cancel": func(ctx context.Context, c *client.Client) error {
+		_, err := c.CancelImport(ctx, accessToken, importID)
+		return err
+	},
 	"GET /api/v1/lines/imports/{importId}/refused": func(ctx context.Context, c *client.Client) error {
 		return c.RefusedRows(ctx, accessToken, importID, io.Discard)
 	},
@@ -265,7 +269,7 @@ func TestRequestsOnLinesAndDocumentsAreRetriedAndKeepSecrets(t *testing.T) {
 				continue // a file is what it is
 			}
 			asked := tc.asked
-			if strings.HasSuffix(name, "/review") && tc.status != http.StatusServiceUnavailable {
+			if (strings.HasSuffix(name, "/review") || strings.HasSuffix(name, "/cancel")) && tc.status != http.StatusServiceUnavailable {
 				asked = 1
 			}
 			t.Run(tc.name+" "+name, func(t *testing.T) {
