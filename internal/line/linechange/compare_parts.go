@@ -211,49 +211,30 @@ func (d *Comparison) sameEnd(end ending) bool {
 	return f.StateSince > first
 }
 
-// tolerance is how far two reports of one fact may lie apart. The systems of two networks, and two systems of one
-// network, do not agree to the second, and exports cut times to the minute or the hour.
-const tolerance = 24 * 60 * 60
-
-// sameTime reports whether two times are of one fact: they lie within a day of each other, or one is a
+// sameTime reports whether two times of one fact agree: they are equal, or one is a
 // bare date and the other lies on it.
 func sameTime(a line.Instant, aDay bool, b line.Instant, bDay bool, zone *time.Location) bool {
-	if a == line.Never || b == line.Never {
-		return a == b
+	if a == b {
+		return true
 	}
-	return max(a, b)-min(a, b) <= tolerance || (aDay || bDay) && line.DayStart(a, zone) == line.DayStart(b, zone)
+	if a == line.Never || b == line.Never || !aDay && !bDay {
+		return false
+	}
+	return line.DayStart(a, zone) == line.DayStart(b, zone)
 }
 
-// holderAfterPort is how far from a port its recipient may have the start of the tenure of the holder who came with it:
-// the day of the contract, or of the activation.
-const holderAfterPort = 7 * tolerance
-
-// sameTenure reports whether a line has the tenure of a row. The recipient of a port may write any time up to a week after
-// it as the start of the tenure: that is the holder who came with it.
+// sameTenure reports whether a line has the tenure of a row. Many recipients of a port
+// write its time as the start of the tenure: that is the holder who came with it.
 func sameTenure(r *line.Row, f *line.Baseline, zone *time.Location) bool {
-	same := sameTime(r.Tenure, r.Bits&line.TenureDay != 0, f.Tenure, f.Bits&line.TenureDay != 0, zone)
-	came := r.PortAt != line.Never && r.Network == f.Network && f.Tenure <= r.PortAt+holderAfterPort &&
-		(r.Tenure != line.Never && f.Tenure > r.Tenure || f.Tenure >= r.PortAt-holderAfterPort)
-	return f.Tenure == line.Never || same || came
-}
-
-// slip is how much later a SIM can be than what brought it, or than itself in another system. Later than that it is another one: a
-// second swap within a day must not be lost.
-const slip = 60 * 60
-
-// laterSIM reports whether a SIM is another one than what was known at a time. Of a bare date only another day is later.
-func laterSIM(sim line.Instant, simDay bool, known line.Instant, knownDay bool, zone *time.Location) bool {
-	if sim == line.Never || known == line.Never || simDay || knownDay {
-		return sim > known && !sameTime(sim, simDay, known, knownDay, zone)
+	same := func(at line.Instant, day line.Bits) bool {
+		return sameTime(at, r.Bits&day != 0, f.Tenure, f.Bits&line.TenureDay != 0, zone)
 	}
-	return sim > known+slip
+	return f.Tenure == line.Never || same(r.Tenure, line.TenureDay) || r.PortAt != line.Never && same(r.PortAt, line.PortDay)
 }
 
 // sameSIM reports whether a line has the SIM of a row.
 func sameSIM(r *line.Row, f *line.Baseline, zone *time.Location) bool {
-	rDay, fDay := r.Bits&line.SIMDay != 0, f.Bits&line.SIMDay != 0
-	same := f.SIM != line.Never && sameTime(r.SIM, rDay, f.SIM, fDay, zone) && !laterSIM(f.SIM, fDay, r.SIM, rDay, zone)
-	if f.Bits&line.SIMUnknown != 0 || same {
+	if f.Bits&line.SIMUnknown != 0 || f.SIM != line.Never && sameTime(r.SIM, r.Bits&line.SIMDay != 0, f.SIM, f.Bits&line.SIMDay != 0, zone) {
 		return true
 	}
 	return r.Bits&line.SIMUnknown == 0 && !changesSIM(r, f.SIM, f.Bits, zone) && !changesSIM(r, r.SIM, r.Bits, zone)
@@ -262,9 +243,10 @@ func sameSIM(r *line.Row, f *line.Baseline, zone *time.Location) bool {
 // changesSIM reports whether a SIM came after the start of the tenure and after the
 // port, each of which brings a SIM.
 func changesSIM(r *line.Row, sim line.Instant, bits line.Bits, zone *time.Location) bool {
-	simDay := bits&line.SIMDay != 0
-	return sim != line.Never && laterSIM(sim, simDay, r.Tenure, r.Bits&line.TenureDay != 0, zone) &&
-		laterSIM(sim, simDay, r.PortAt, r.Bits&line.PortDay != 0, zone)
+	after := func(at line.Instant, day line.Bits) bool {
+		return sim > at && !sameTime(sim, bits&line.SIMDay != 0, at, r.Bits&day != 0, zone)
+	}
+	return sim != line.Never && after(r.Tenure, line.TenureDay) && after(r.PortAt, line.PortDay)
 }
 
 // Matches reports whether a row of line_now is surely what a row of a snapshot says.

@@ -157,21 +157,6 @@ var donors = group{"P1", "What the donor reports around a port", []*row{
 	s("after that the recipient cannot assign it, and the holder of the range can",
 		portedLongAgo, told(airtel, "ENDED", d(0)), told(airtel, "ASSIGNED", d(91)).is("REFUSED NOT_YOURS"), told(mtn, "ASSIGNED", d(91)),
 		asked(d(92)), status("RECYCLED", "MTN")),
-	s("the recipient's file has the time of its own activation: two minutes after the port",
-		ported, snapshot(airtel, d(2), had(d(0).plus(120*sec), "NEVER", "ACTIVE")),
-		asked(d(11)), status("NORMAL", "AIRTEL"), changed(d(-10), "yes SIM NETWORK")),
-	s("the recipient's file has the time of its own activation: one second before the port",
-		ported, snapshot(airtel, d(2), had(d(0).minus(sec), "NEVER", "ACTIVE")),
-		asked(d(11)), status("NORMAL", "AIRTEL")),
-	s("the recipient's file has the date of the contract, two days before the port",
-		ported, snapshot(airtel, d(2), had(d(-2), "NEVER", "ACTIVE")),
-		asked(d(11)), status("NORMAL", "AIRTEL")),
-	s("the recipient's file has the next day",
-		ported, snapshot(airtel, d(2), had(date(1), "NEVER", "ACTIVE")),
-		asked(d(11)), status("NORMAL", "AIRTEL")),
-	s("the recipient's file has a new holder eight days after the port",
-		ported, snapshot(airtel, d(9), had(d(8), "NEVER", "ACTIVE")),
-		asked(d(11)), status("RECYCLED", "AIRTEL"), changed(d(1), "yes HOLDER SIM")),
 }}
 
 var halves = group{"P2", "Ports by claim and release", []*row{
