@@ -83,7 +83,12 @@ var enumerations = map[string]coded{
 	"OrderRequest.reason":              {"line var codeWords -CHURNED -SURRENDERED -INFERRED -MEDIUM -HIGH -VERY_HIGH", ""},
 	"LineEventRequest.type":            {"line var kindWords -BLACKLISTED -RELEASED -CONFIRMED -RESTATED -NAMED -MISSING", eventPage},
 	"Tenure.state":                     {"line var stateWords -NONE -QUARANTINED -BARRED +ENDED", ""},
-	"Tenure.endReason":                 {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -MEDIUM -HIGH -VERY_HIGH", ""},
+	"Tenure.endReason":                 {"line var codeWords -NIN -COURT -LOST -DEBT -MEDIUM -HIGH -VERY_HIGH", ""},
+	"EventsReceipt.doubtful[]":         {"line var topicWords", statusPage},
+	"Import.sender":                    {"line func Authority.String", ""},
+	"Budgets.mode":                     {"access const Live", ""},
+	"Budgets.restriction":              {"web/httpapi func restrictionOf", ""},
+	"Budgets.rateScope":                {"web/httpapi func API.ratesOf", ""},
 	"EventResult.result":               {"line/supply const Applied", ""},
 	"HistoryEvent.result":              {"line/supply const Applied -DUPLICATE -REFUSED", ""},
 	"Conflict.result":                  {"line/supply const Applied -DUPLICATE -REFUSED -APPLIED -NO_EFFECT", ""},
@@ -97,6 +102,8 @@ var enumerations = map[string]coded{
 	"EndpointOwnEvent.type":            {"", ""}, // see TestTheContractHasEveryEventType
 	"LineEventRequest.scope":           {"", ""},
 	"OrderRequest.scope":               {"", ""}, // compared with literals
+	"RateLeft.name":                    {"", ""},
+	"BudgetLeft.name":                  {"", ""}, // see TestBudgetsFollowTheRequests
 	"DryRunList":                       {"", ""},
 	"ImportDryRun":                     {"", ""},
 	"AccelBuffering":                   {"", ""},
