@@ -228,7 +228,9 @@ func (w *thiefWorld) revive() {
 	w.Helper()
 	w.revived++
 	w.server.stop()
-	<-w.server.done
+	if err := <-w.server.done; err != nil {
+		w.Logf("the node ended with %v", err)
+	}
 	w.server = w.start()
 	w.restore()
 	if is := w.probe(&w.probes[0]); is != w.baseline[0] {

@@ -155,7 +155,7 @@ func (r *importRun) prepare(ctx context.Context) (err error) {
 	}
 	r.supplier = &resolvedSupplier{
 		Supplier: Supplier{Authorities: []line.Authority{r.im.Authority}, Network: r.rules.plan.Code(r.im.Network), Client: r.im.client.UUID},
-		network:  r.im.Network, supplierIDs: map[line.Authority]int32{r.im.Authority: r.im.supplier},
+		network:  r.im.Network, supplierIDs: map[line.Authority]int32{r.im.Authority: r.im.supplier}, //nolint:exhaustive // an import has one
 	}
 	err = s.Pool.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, r.im.Network).Scan(&r.runningLines)
 	if err != nil {

@@ -60,7 +60,7 @@ type sender struct {
 	client    uuid.UUID // zero at the command line
 }
 
-func (im *Import) sender() sender { return sender{im.Authority, im.Network, im.client.UUID} }
+func (i *Import) sender() sender { return sender{i.Authority, i.Network, i.client.UUID} }
 
 // senderOf finds who a supplier is as the sender of a file.
 func senderOf(from Supplier, plan *numbering.Plan) (w sender, err error) {
@@ -115,13 +115,13 @@ func (s *Service) ImportsOf(ctx context.Context, from Supplier, limit int) ([]Im
 }
 
 // hasLines reports whether the file is the state of all lines of a network.
-func (im *Import) hasLines() bool {
-	return im.Kind == linefile.Snapshot && im.Authority == line.Operator
+func (i *Import) hasLines() bool {
+	return i.Kind == linefile.Snapshot && i.Authority == line.Operator
 }
 
 // IsBase reports whether the file has the ports of all numbers: the clearing house's base.
-func (im *Import) IsBase() bool {
-	return im.Kind == linefile.Snapshot && im.Authority == line.ClearingHouse
+func (i *Import) IsBase() bool {
+	return i.Kind == linefile.Snapshot && i.Authority == line.ClearingHouse
 }
 
 // alwaysHeld reports whether a file takes two people, whatever it says: the base moves numbers of all
@@ -131,19 +131,19 @@ func alwaysHeld(a line.Authority, k linefile.Kind) bool {
 }
 
 // form returns the format of the rows: only an operator's snapshot has lines.
-func (im *Import) form() linefile.Kind {
-	if im.hasLines() {
+func (i *Import) form() linefile.Kind {
+	if i.hasLines() {
 		return linefile.Snapshot
 	}
 	return linefile.Events
 }
 
 // senderName returns the word for the sender of an import: the code of the network, or the authority.
-func (im *Import) senderName(plan *numbering.Plan) string {
-	if im.Authority == line.Operator {
-		return plan.Code(im.Network)
+func (i *Import) senderName(plan *numbering.Plan) string {
+	if i.Authority == line.Operator {
+		return plan.Code(i.Network)
 	}
-	return im.Authority.String()
+	return i.Authority.String()
 }
 
 // checkBase refuses a base when there is one already.

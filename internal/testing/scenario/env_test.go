@@ -17,7 +17,6 @@ import (
 	"github.com/lineproof/lineproof/internal/line/linestore"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/line/supply/filerows"
-	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
 	"github.com/lineproof/lineproof/internal/regulator/policy"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
@@ -357,6 +356,3 @@ func cellWords(of any) string {
 	}
 	return "`" + cell(of) + "`"
 }
-
-// inTx runs fn in a transaction of the service's role.
-func (e *env) inTx(fn func(tx pg.Tx) error) { e.must(pg.InTx(e.ctx, e.Pool, fn)) }

@@ -241,12 +241,15 @@ func (a act) run(e *env) {
 
 // fileConfirmed lets the held file be applied.
 func fileConfirmed(at when) part {
-	return act{at, "staff confirm the file", func(e *env) {
-		e.must(e.InTx(e.ctx, func(tx pg.Tx) error {
-			return e.ConfirmHeld(e.ctx, tx, e.lastImport.ID, audit.Entry{At: e.Now(), Actor: audit.Actor{Kind: audit.Operator}})
-		}))
-		e.runImport(e.lastImport.ID, supply.Finished)
-	}}
+	return act{at, "staff confirm the file", (*env).confirmLast}
+}
+
+// confirmLast confirms the file that was sent last, and applies it.
+func (e *env) confirmLast() {
+	e.must(e.InTx(e.ctx, func(tx pg.Tx) error {
+		return e.ConfirmHeld(e.ctx, tx, e.lastImport.ID, audit.Entry{At: e.Now(), Actor: audit.Actor{Kind: audit.Operator}})
+	}))
+	e.runImport(e.lastImport.ID, supply.Finished)
 }
 
 // snapshotVoided withdraws the network's newest snapshot.
@@ -281,6 +284,6 @@ func houseBase(at when) part {
 		e.must(err)
 		e.lastFile = "id,number,type,effectiveAt,network\n"
 		e.runImport(im.ID, supply.Held)
-		fileConfirmed(at).(act).do(e)
+		e.confirmLast()
 	}}
 }

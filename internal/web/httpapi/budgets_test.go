@@ -24,20 +24,20 @@ func (s *stack) withQuotas(t testing.TB) {
 }
 
 func budgetAnswers() map[string]answer {
-	ask := func(key func(s *stack, t *testing.T) string, change func(s *stack, r *http.Request)) asker {
+	ask := func(key func(t *testing.T, s *stack) string, change func(s *stack, r *http.Request)) asker {
 		return func(t *testing.T, s *stack) *http.Request {
 			s.withQuotas(t)
-			r := get(budgetsPath, key(s, t))
+			r := get(budgetsPath, key(t, s))
 			change(s, r)
 			return r
 		}
 	}
-	plain := func(s *stack, _ *testing.T) string { return s.key }
+	plain := func(_ *testing.T, s *stack) string { return s.key }
 	none := func(*stack, *http.Request) {}
 	all := map[string]answer{
 		"budgets_ok":             {200, ask(plain, none)},
-		"budgets_ok_rights":      {200, ask(func(s *stack, t *testing.T) string { return s.bankKey(t, access.Live) }, none)},
-		"budgets_ok_test":        {200, ask(func(s *stack, t *testing.T) string { return s.bankKey(t, access.Test) }, none)},
+		"budgets_ok_rights":      {200, ask(func(t *testing.T, s *stack) string { return s.bankKey(t, access.Live) }, none)},
+		"budgets_ok_test":        {200, ask(func(t *testing.T, s *stack) string { return s.bankKey(t, access.Test) }, none)},
 		"budgets_no_credential":  {401, ask(plain, func(_ *stack, r *http.Request) { r.Header.Del("Authorization") })},
 		"budgets_bad_correlator": {400, ask(plain, func(_ *stack, r *http.Request) { r.Header.Set("x-correlator", "no good!") })},
 		"budgets_panic":          {500, ask(plain, func(s *stack, _ *http.Request) { s.Access.Peppers = nil })},

@@ -21,8 +21,13 @@ func credentialFor(route string) string {
 		return e.credential
 	}
 	for _, kind := range [][2]string{
-		{"/.well-known/", ""}, {"/invitations", "session administrator"}, {"/regulator/", "session admin"}, {"/verifications/", "api key live"},
-		{"/test/", "api key test"}, {"/lines/imports/{importId}/receipt", "token line:supply"}, {"/lines/", "session reviewer"},
+		{"/.well-known/", ""},
+		{"/invitations", "session administrator"},
+		{"/regulator/", "session admin"},
+		{"/verifications/", "api key live"},
+		{"/test/", "api key test"},
+		{"/lines/imports/{importId}/receipt", "token line:supply"},
+		{"/lines/", "session reviewer"},
 	} {
 		if strings.Contains(route, kind[0]) {
 			return kind[1]
@@ -66,7 +71,11 @@ func (c *try) apply(t *testing.T, r *http.Request, body []byte, beside map[strin
 				object[name] = values.Get(name)
 			}
 		}
-		sent = []byte(asJSON(t, with(object, strings.Split(c.field, "."), c.value).(map[string]any)))
+		whole, ok := with(object, strings.Split(c.field, "."), c.value).(map[string]any)
+		if !ok {
+			t.Fatalf("%s: the form is no object", c.field)
+		}
+		sent = []byte(asJSON(t, whole))
 		q.Header.Set("Content-Type", "application/json")
 	default:
 		object := parsed(body)

@@ -58,13 +58,20 @@ func TestSinceWithinTheSecondOfAChange(t *testing.T) {
 	swapped := line.Instant(at).Time()
 	stamp := func(d time.Duration) string { return swapped.Add(d).UTC().Format("2006-01-02T15:04:05.000Z") }
 	const ms = time.Millisecond
-	for since, want := range map[time.Duration]struct {
+	for _, want := range []struct {
+		since   time.Duration
 		changed string
 		used    time.Duration
 	}{
-		-1000 * ms: {"yes", -1000 * ms}, -500 * ms: {"yes", -2000 * ms}, 0: {"no", 0}, 1 * ms: {"yes", -1000 * ms}, 999 * ms: {"yes", -1000 * ms},
-		1000 * ms: {"no", 1000 * ms}, 1001 * ms: {"no", 0},
+		{-1000 * ms, "yes", -1000 * ms},
+		{-500 * ms, "yes", -2000 * ms},
+		{0, "no", 0},
+		{1 * ms, "yes", -1000 * ms},
+		{999 * ms, "yes", -1000 * ms},
+		{1000 * ms, "no", 1000 * ms},
+		{1001 * ms, "no", 0},
 	} {
+		since := want.since
 		for path, body := range map[string]string{
 			verifyPath: `{"phoneNumber":"` + swappedNumber + `","since":"` + stamp(since) + `"}`, batchPath: `{"phoneNumbers":["` + swappedNumber + `"],"since":"` + stamp(since) + `"}`,
 		} {

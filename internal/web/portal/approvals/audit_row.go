@@ -20,7 +20,8 @@ import (
 var actionNames = map[audit.Action]string{
 	audit.EntityOnboarded: "Organisation onboarded", audit.EntityRefused: "Onboarding refused, the admin has an account", audit.EntityCreated: "Organisation created", audit.EntitySuspended: "Organisation suspended",
 	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.DocumentsRequired: "Required documents changed", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard", audit.ListCreated: "Watch-list created", audit.ListDeleted: "Watch-list deleted", audit.ListHeld: "Watch-list held", audit.ListReleased: "Watch-list released", audit.ListRejected: "Watch-list rejected",
-	audit.NumberSealed: "Number sealed", audit.SealLifted: "Seal lifted", audit.SealEnded: "Seal ended, and what waited was told", audit.NoticesAcknowledged: "Corrected answers acknowledged",
+	audit.TopicAccepted: "Supply of a topic accepted again",
+	audit.NumberSealed:  "Number sealed", audit.SealLifted: "Seal lifted", audit.SealEnded: "Seal ended, and what waited was told", audit.NoticesAcknowledged: "Corrected answers acknowledged",
 	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document rejected, not safe to open", audit.DocumentInfected: "Document infected",
 	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
 	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened", audit.DocumentOriginal: "Original of a document downloaded, sealed",
