@@ -126,8 +126,6 @@ func (g *browserData) plantFiles(t *testing.T) {
 	g.exec(t, `INSERT INTO supply_reach SELECT network, (now() AT TIME ZONE 'utc')::date - i, 8000000 - i * 90000, 20000000,
 			now() - i * interval '1 day' - CASE WHEN i < 9 THEN interval '5 hours' ELSE (25 - i) * interval '1 day' END, now() - i * interval '1 day'
 		FROM supply_coverage, generate_series(1, 24) i WHERE topic = 1 AND i NOT IN (15, 16)`)
-	// Its statements about SIM changes are disbelieved, so that staff can accept them again.
-	g.exec(t, `UPDATE supply_coverage SET doubtful = true WHERE topic = 2 AND network IN (SELECT network FROM supply_import)`)
 }
 
 // send sends a file of a network, which must come to a state.

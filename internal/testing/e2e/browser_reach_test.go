@@ -34,6 +34,7 @@ var notCrawled = map[string]string{
 	"/portal/files/{job}/progress":                     "a part of a page, by which a script refreshes it",
 	"/portal/supply/imports/{import}/progress":         "a part of a page, by which a script refreshes it",
 	"/portal/desk/supply/imports/{import}/progress":    "a part of a page, by which a script refreshes it",
+	"/portal/desk/accept-topic/{network}/{topic}":      "a form that is linked only while a topic is disbelieved, which TestStaffAcceptATopicAgain opens",
 }
 
 // routeOfPage finds the GET routes of the portal among the metrics of a server: it lists
