@@ -97,7 +97,7 @@ func (e *everything) deskIDs(t *testing.T) map[string]string {
 	must(e.Registry.Revoke(t.Context(), bank, "No licence", access.Operator, uuid.Nil))(t)
 	asked := must(e.Registry.Restore(t.Context(), bank, "Renewed", actorOf(boss), uuid.Nil))(t)
 	return map[string]string{
-		"entity": e.telco.ID.String(), "client": e.telcoClient(t).String(), "network": "MTN", "event": event, "draft": draft, "page": "1",
+		"entity": e.telco.ID.String(), "client": e.telcoClient(t).String(), "network": "MTN", "topic": "SIM", "event": event, "draft": draft, "page": "1",
 		"mandate": must(e.Access.AddMandate(t.Context(), mandate, access.Operator, uuid.Nil))(t).String(),
 		"list":    e.heldList(t, e.telco, "customers").String(), "order": newBlacklisting(t, e.stack).String(), "job": e.heldFile(t).String(),
 		"approval": newRestoration(t, e.stack).String(), "asked": asked.Pending.String(), "staff": staff,
