@@ -427,7 +427,7 @@ COMMENT ON COLUMN public.policy.sim_freshness_hours IS 'How old the supply of th
 -- Name: COLUMN policy.port_freshness_hours; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
 -- Name: COLUMN policy.false_assurance_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until 30 days have passed without another.';
+COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until 30 days have passed without another or two people accept it again.';
 -- Name: COLUMN policy.backdating_days; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 -- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -

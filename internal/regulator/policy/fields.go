@@ -62,7 +62,7 @@ var Fields = []Field{
 	},
 	{
 		"falseAssurancePercent", "false-assurance-percent", 10, 1, 100,
-		"when a greater share of a topic's events of the last 30 days, in percent, contradicts the supplier's own suppliedThrough, the topic is not fresh until 30 days have passed without another",
+		"when a greater share of a topic's events of the last 30 days, in percent, contradicts the supplier's own suppliedThrough, the topic is not fresh until 30 days have passed without another or two people accept it again",
 		func(p *Policy) *int { return &p.FalseAssurancePercent },
 	},
 	{

@@ -34,7 +34,7 @@ COMMENT ON COLUMN policy.id IS 'The id of the version in the audit trail.';
 COMMENT ON COLUMN policy.lifecycle_freshness_hours IS 'How old the supply of the topic LIFECYCLE may be.';
 COMMENT ON COLUMN policy.sim_freshness_hours IS 'How old the supply of the topic SIM may be. 0: the topic is not required.';
 COMMENT ON COLUMN policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
-COMMENT ON COLUMN policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until 30 days have passed without another.';
+COMMENT ON COLUMN policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until 30 days have passed without another or two people accept it again.';
 COMMENT ON COLUMN policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
 COMMENT ON COLUMN policy.personal_years IS 'For how many years the personal part of a record is kept.';
