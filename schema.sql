@@ -2137,12 +2137,12 @@ CREATE TABLE public.line_event (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 )
 PARTITION BY HASH (number);
 -- Name: TABLE line_event; Type: COMMENT; Schema: public; Owner: -
@@ -2172,9 +2172,9 @@ COMMENT ON COLUMN public.line_event.until IS 'The announced churn date, or when 
 -- Name: COLUMN line_event.ended_after; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.ended_after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
 -- Name: COLUMN line_event.base_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...; a restatement stores its own there.';
+COMMENT ON COLUMN public.line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...; a restatement, whose base_import is its own import, stores its own there.';
 -- Name: COLUMN line_event.target; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.target IS 'The seq of the event that this one withdraws or confirms.';
+COMMENT ON COLUMN public.line_event.target IS 'The seq of the event that this one withdraws or confirms; of a port that two networks reported, that of its release.';
 -- Name: COLUMN line_event.event_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.event_id IS 'The supplier''s own id of the event; null for an event implied by a snapshot.';
 -- Name: COLUMN line_event.note; Type: COMMENT; Schema: public; Owner: -
@@ -2209,12 +2209,12 @@ CREATE TABLE public.line_event_00 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_00; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_00 IS 'Partition of line_event.';
@@ -2248,12 +2248,12 @@ CREATE TABLE public.line_event_01 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_01; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_01 IS 'Partition of line_event.';
@@ -2287,12 +2287,12 @@ CREATE TABLE public.line_event_02 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_02; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_02 IS 'Partition of line_event.';
@@ -2326,12 +2326,12 @@ CREATE TABLE public.line_event_03 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_03; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_03 IS 'Partition of line_event.';
@@ -2365,12 +2365,12 @@ CREATE TABLE public.line_event_04 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_04; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_04 IS 'Partition of line_event.';
@@ -2404,12 +2404,12 @@ CREATE TABLE public.line_event_05 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_05; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_05 IS 'Partition of line_event.';
@@ -2443,12 +2443,12 @@ CREATE TABLE public.line_event_06 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_06; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_06 IS 'Partition of line_event.';
@@ -2482,12 +2482,12 @@ CREATE TABLE public.line_event_07 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_07; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_07 IS 'Partition of line_event.';
@@ -2521,12 +2521,12 @@ CREATE TABLE public.line_event_08 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_08; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_08 IS 'Partition of line_event.';
@@ -2560,12 +2560,12 @@ CREATE TABLE public.line_event_09 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_09; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_09 IS 'Partition of line_event.';
@@ -2599,12 +2599,12 @@ CREATE TABLE public.line_event_10 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_10; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_10 IS 'Partition of line_event.';
@@ -2638,12 +2638,12 @@ CREATE TABLE public.line_event_11 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_11; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_11 IS 'Partition of line_event.';
@@ -2677,12 +2677,12 @@ CREATE TABLE public.line_event_12 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_12; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_12 IS 'Partition of line_event.';
@@ -2716,12 +2716,12 @@ CREATE TABLE public.line_event_13 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_13; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_13 IS 'Partition of line_event.';
@@ -2755,12 +2755,12 @@ CREATE TABLE public.line_event_14 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_14; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_14 IS 'Partition of line_event.';
@@ -2794,12 +2794,12 @@ CREATE TABLE public.line_event_15 (
     event_id text,
     note text,
     CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
-    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 255))),
     CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
     CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
     CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
-    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
-    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 4))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 21)))
 );
 -- Name: TABLE line_event_15; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_15 IS 'Partition of line_event.';
@@ -2828,8 +2828,6 @@ CREATE TABLE public.line_now (
     until integer,
     ended_after integer,
     port_at integer,
-    sim_window integer,
-    port_window integer,
     bar_at integer,
     holder_bar_at integer,
     holder_bar_until integer,
@@ -2841,14 +2839,12 @@ CREATE TABLE public.line_now (
     black_at integer,
     contested_tenure integer,
     contested_sim integer,
-    contested_sim_window integer,
     contested_port integer,
-    contested_port_window integer,
     doubt_at integer,
     holder_bar_reason smallint,
     number_bar_reason smallint,
     CONSTRAINT line_now_bar_reason_check CHECK (((bar_reason >= 1) AND (bar_reason <= 12))),
-    CONSTRAINT line_now_bits_check CHECK (((bits >= 0) AND (bits <= 511))),
+    CONSTRAINT line_now_bits_check CHECK (((bits >= 0) AND (bits <= 255))),
     CONSTRAINT line_now_holder_bar_reason_check CHECK (((holder_bar_reason >= 1) AND (holder_bar_reason <= 12))),
     CONSTRAINT line_now_number_bar_reason_check CHECK (((number_bar_reason >= 1) AND (number_bar_reason <= 12))),
     CONSTRAINT line_now_state_check CHECK (((state >= 0) AND (state <= 6)))
@@ -2867,7 +2863,7 @@ COMMENT ON COLUMN public.line_now.network IS 'The network of the current tenure,
 -- Name: COLUMN line_now.state; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; see package line.';
 -- Name: COLUMN line_now.bits; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.bits IS '1 the SIM change before the snapshot is not known, 2 tenure_start is a bare date, 4 sim_at, 8 port_at, 16 state_since of an end, 32 a first holder, 64 a contested end, 128 the snapshot is of the network that serves the line, 256 reported by a network that does not hold the range; see line.Bits.';
+COMMENT ON COLUMN public.line_now.bits IS '1 the SIM change before the snapshot is not known, 2 tenure_start is a bare date, 4 sim_at, 8 port_at, 16 state_since of an end, 32 a first holder, 64 the snapshot is of the network that serves the line, 128 reported by a network that does not hold the range; see line.Bits.';
 -- Name: COLUMN line_now.state_since; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.state_since IS 'Null if it equals tenure_start.';
 -- Name: COLUMN line_now.newest; Type: COMMENT; Schema: public; Owner: -
@@ -2876,8 +2872,6 @@ COMMENT ON COLUMN public.line_now.newest IS 'Effective time of the newest event;
 COMMENT ON COLUMN public.line_now.until IS 'The announced churn date.';
 -- Name: COLUMN line_now.ended_after; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.ended_after IS 'The tenure ended after this time and not later than state_since, because the number was missing from a snapshot.';
--- Name: COLUMN line_now.sim_window; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.sim_window IS 'From when the window of the SIM change runs, if that was reported late; null if it runs from sim_at. port_window is the same for the port.';
 -- Name: COLUMN line_now.bar_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator bars the line.';
 -- Name: COLUMN line_now.holder_bar_at; Type: COMMENT; Schema: public; Owner: -
@@ -2887,7 +2881,7 @@ COMMENT ON COLUMN public.line_now.holder_bar_until IS 'When that bar ends by its
 -- Name: COLUMN line_now.flag_medium_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.flag_medium_at IS 'The newest flag of this level; the other two columns are the same for theirs.';
 -- Name: COLUMN line_now.contested_sim; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.contested_sim IS 'A SIM change that its operator withdrew, and whose signal stays until its window ends. The other columns contested_... are the same for a new holder and a port.';
+COMMENT ON COLUMN public.line_now.contested_sim IS 'A SIM change that its operator withdrew, and whose signal stays until its window ends. contested_tenure is the same for a new holder, and contested_port for a port, which leaves no signal: what has changed since before it is unknown.';
 -- Name: COLUMN line_now.doubt_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.doubt_at IS 'Since when the network that serves the line contradicts itself or somebody else.';
 -- Name: line_open; Type: TABLE; Schema: public; Owner: -
@@ -2895,16 +2889,19 @@ CREATE TABLE public.line_open (
     number bigint NOT NULL,
     seq bigint NOT NULL,
     outcome smallint NOT NULL,
+    half boolean NOT NULL,
     hold smallint NOT NULL,
     network smallint NOT NULL,
     reported_at timestamp with time zone NOT NULL,
-    CONSTRAINT line_open_hold_check CHECK (((hold >= 0) AND (hold <= 7))),
-    CONSTRAINT line_open_outcome_check CHECK (((outcome >= 0) AND (outcome <= 14)))
+    CONSTRAINT line_open_hold_check CHECK (((hold >= 0) AND (hold <= 4))),
+    CONSTRAINT line_open_outcome_check CHECK (((outcome >= 6) AND (outcome <= 7)))
 );
 -- Name: TABLE line_open; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_open IS 'The events that are stored and do not count, and those in conflict: held, pending, superseded, half of a port. Written with the row that they belong to, and computed from the same events.';
+COMMENT ON TABLE public.line_open IS 'The events that are stored and do not count yet: held, or waiting for a port or for its other half. Written with the row that they belong to, and computed from the same events.';
 -- Name: COLUMN line_open.outcome; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_open.outcome IS 'Code of the outcome; see package line. hold is why it is held, or 0.';
+-- Name: COLUMN line_open.half; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_open.half IS 'Half of a port whose other half is missing, or the void of one half. Staff see it at once: it is a conflict between two networks.';
 -- Name: COLUMN line_open.network; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_open.network IS 'The operator that reported the event; 0 for other authorities.';
 -- Name: line_order; Type: TABLE; Schema: public; Owner: -

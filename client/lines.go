@@ -57,7 +57,6 @@ const (
 	ResultApplied   = "APPLIED"   // it is applied
 	ResultNoEffect  = "NO_EFFECT" // it is stored but changes nothing at present
 	ResultWaiting   = "WAITING"   // it is stored and counts when a port is reported or staff confirm it
-	ResultConflict  = "CONFLICT"  // it is stored and contradicts another report, or is one half of a port
 	ResultDuplicate = "DUPLICATE" // it was reported before
 	ResultRefused   = "REFUSED"   // it is not stored
 )
@@ -76,7 +75,6 @@ type EventsReceipt struct {
 	Applied         int           `json:"applied"`
 	NoEffect        int           `json:"noEffect"`
 	Waiting         int           `json:"waiting"`
-	Conflicts       int           `json:"conflicts"`
 	Duplicates      int           `json:"duplicates"`
 	Refused         int           `json:"refused"`
 	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // the earliest of the topics; zero if it is not known

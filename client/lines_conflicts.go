@@ -20,7 +20,7 @@ type Conflict struct {
 	Holder      string    `json:"holder,omitzero"`    // the network that has the number now
 	EffectiveAt time.Time `json:"effectiveAt"`
 	ReportedAt  time.Time `json:"reportedAt"`
-	Result      string    `json:"result"` // ResultWaiting or ResultConflict
+	Result      string    `json:"result"` // ResultWaiting
 	Reason      string    `json:"reason"`
 	Message     string    `json:"message"`              // a sentence for people
 	Status      Status    `json:"status"`               // of the line now

@@ -46,7 +46,8 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	}
 	m.run(6, mtn, "api", "lines", "tell", "+2348025550001", "--id", "new-1", "--type", "ASSIGNED", "--effective-at", "2026-01-01")
 
-	events := file("events.csv", "id,number,type,effectiveAt\nswap-1,"+number+",SIM_CHANGED,"+daysAgo(10)+"\nold-1,"+number+",SIM_CHANGED,2026-02-01\nswap-2,"+number+",SIM_CHANGED,never\n")
+	events := file("events.csv", "id,number,type,effectiveAt,network\nswap-1,"+number+",SIM_CHANGED,"+daysAgo(10)+",\nold-1,"+number+",PORT_RELEASED,2026-02-01,AIRTEL\n"+
+		"swap-2,"+number+",SIM_CHANGED,never,\n")
 	sent, _ := m.object(mtn, "api", "lines", "send", "--kind", "events", events)["importId"].(string)
 	deadline := time.After(30 * time.Second)
 	for state := ""; state != "applied"; {
@@ -73,14 +74,14 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	m.run(5, mtn, "api", "lines", "history", number, "--as-of", "2026-01-01")
 	stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--network", "MTN", "--held", "--token-file", first, "--json")
 	var held []struct{ Event, ID, Reason, Status, IfConfirmed string }
-	if err := json.Unmarshal([]byte(stdout), &held); err != nil || len(held) != 1 || held[0].ID != "old-1" || held[0].Reason != "BACKDATED" {
+	if err := json.Unmarshal([]byte(stdout), &held); err != nil || len(held) != 1 || held[0].ID != "old-1" || held[0].Reason != "TOO_OLD" {
 		t.Fatalf("api lines conflicts printed %s", stdout)
 	}
 	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "CONFIRM", "--event", held[0].Event, "--note", "Seen", "--token-file", first)
 	if !strings.Contains(stdout, "DONE") {
 		t.Errorf("api lines order printed:\n%s", stdout)
 	}
-	if stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--token-file", first); strings.Contains(stdout, "BACKDATED") {
+	if stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--token-file", first); strings.Contains(stdout, "TOO_OLD") {
 		t.Errorf("after the confirmation api lines conflicts printed:\n%s", stdout)
 	}
 	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BAR", "--reason", "COURT", "--scope", "HOLDER", "--note", "Suit 12", "--token-file", first, "--json")

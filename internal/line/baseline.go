@@ -2,11 +2,12 @@ package line
 
 import "slices"
 
-// facts appends the facts that the baseline implies. Within a second they keep
+// facts returns the facts that the baseline implies. Within a second they keep
 // their own order: a tenure may start and end on the same date.
-func (b *Baseline) facts(to []*fact) []*fact {
+func (b *Baseline) facts() []*fact {
 	events := b.impliedEvents(make([]Event, 0, 3))
 	all := make([]fact, len(events))
+	facts := make([]*fact, len(events), len(events)+3)
 	last := &fact{Event: &Event{Effective: Never}}
 	for i := range events {
 		x := &all[i]
@@ -14,18 +15,9 @@ func (b *Baseline) facts(to []*fact) []*fact {
 		if x.Effective == last.Effective {
 			x.order = max(x.order, last.order)
 		}
-		to, last = append(to, x), x
+		facts[i], last = x, x
 	}
-	return to
-}
-
-// implications returns the events that the baseline implies; a nil baseline implies
-// none.
-func (b *Baseline) implications() []Event {
-	if b == nil {
-		return nil
-	}
-	return b.impliedEvents(nil)
+	return facts
 }
 
 // over returns what is known after a later snapshot said b and an earlier one said
@@ -50,13 +42,26 @@ func (b *Baseline) over(before *Baseline) Baseline {
 // effect. If the first port after it brought the number to the network of the
 // snapshot, it was with another one before. A port after the snapshot did not bring it
 // there: it had the number already.
-func (f *fold) placeBase() {
-	for _, x := range f.line {
-		i := slices.IndexFunc(f.ports, func(p *port) bool { return byEffect(p.last, x) > 0 })
-		if i >= 0 && f.ports[i].to == f.base.Network && f.ports[i].last.Effective <= f.base.AsOf {
-			x.Network = f.ports[i].from
+func (f *fold) placeBase(facts []*fact) {
+	for _, x := range facts {
+		i := slices.IndexFunc(f.ports, func(p *fact) bool { return byEffect(p, x) > 0 })
+		if i >= 0 && f.ports[i].Peer == f.base.Network && f.ports[i].Effective <= f.base.AsOf {
+			x.Network = f.ports[i].Network // 0 where the clearing house reported the port
 		}
 	}
+}
+
+// IsOver reports whether the tenure had ended before an instant, by what the baseline says.
+func (b *Baseline) IsOver(at Instant) bool {
+	return b != nil && (b.State == StateEnded && at > b.StateSince || b.State == StateNoticed && at >= b.Until)
+}
+
+// LastSIM returns when the SIM last changed: of a tenure that has ended, no later than its end.
+func (b *Baseline) LastSIM() Instant {
+	if b.State == StateEnded {
+		return min(b.SIM, max(b.StateSince, b.Tenure))
+	}
+	return b.SIM
 }
 
 // impliedEvents appends the events that would have led to the baseline, in the
@@ -68,10 +73,7 @@ func (b *Baseline) impliedEvents(to []Event) []Event {
 			Kind: k, Effective: at, Day: b.Bits.has(day), Authority: Operator, Network: b.Network, Code: code, Until: Never, EndedAfter: Never,
 		})
 	}
-	since, sim := max(b.StateSince, b.Tenure), b.SIM
-	if b.State == StateEnded {
-		sim = min(sim, since)
-	}
+	since, sim := max(b.StateSince, b.Tenure), b.LastSIM()
 	if b.Tenure != Never {
 		add(Assign, b.Tenure, 0, TenureDay)
 	}

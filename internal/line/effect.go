@@ -1,12 +1,9 @@
 package line
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // applyEffect changes everything that an event changes except the state.
-func (b *rowBuilder) applyEffect(x *fact) Outcome {
+func (b *builder) applyEffect(x *fact) Outcome {
 	e := x.Event
 	switch e.Kind {
 	case Assign, Transfer:
@@ -16,17 +13,18 @@ func (b *rowBuilder) applyEffect(x *fact) Outcome {
 		if e.Kind == Assign {
 			b.startTenure(x)
 		} else {
-			b.transfer(x)
+			b.newHolder(x)
 		}
 	case End:
+		b.end(x)
 		b.EndedAfter, b.Until = e.EndedAfter, Never
-		b.Bits = b.Bits.set(EndContested, x.contested)
 	case Reinstate:
 		b.EndedAfter = Never
-		b.Bits &^= EndContested
+		if b.ongoing != nil {
+			b.takeBack(e.Effective, Applied)
+		}
 	case ChangeSIM:
 		b.SIM = e.Effective
-		b.SIMWindow = max(b.SIMWindow, b.simWindow(x))
 		b.Bits = b.Bits.set(SIMDay, e.Day) // what was not known about the time before stays so
 	case Bar:
 		b.bar(x)
@@ -43,7 +41,7 @@ func (b *rowBuilder) applyEffect(x *fact) Outcome {
 		if e.Authority == Regulator {
 			b.flags = nil
 		} else if !b.removeFlags(e.Supplier) {
-			return NotFlagOwner
+			return NoEffect
 		}
 		b.updateFlags()
 	case Blacklist:
@@ -53,40 +51,16 @@ func (b *rowBuilder) applyEffect(x *fact) Outcome {
 	case GiveNotice:
 		b.Until = e.Until
 		b.StateSince = e.Effective // the latest notice counts
-	case Use, Return, Park, Deactivate:
+	case Use, Park, Deactivate:
 		b.Until = Never
-	case Void, Confirm, Restate, Name, Miss, Port, ClaimPort, ReleasePort: // the fold deals with them
+	case Void, Confirm, Restate, Port, ClaimPort, ReleasePort: // dealt with before
 	}
 	return Applied
 }
 
-// countedAt returns since when an event counts: what was reported before the port
-// that brought the line to its network counts since that was reported.
-func (b *rowBuilder) countedAt(x *fact) moment {
-	if x.index == implied {
-		return x.counted
-	}
-	return later(x.counted, b.served)
-}
-
-// simWindow returns from when the window of a SIM change runs.
-func (b *rowBuilder) simWindow(x *fact) Instant {
-	counted := b.countedAt(x)
-	return b.window(x.Effective, counted, b.terms(counted.at).SIMDeadline)
-}
-
-// window returns from when the window of a change runs: from the change, or from
-// its report if that was late. Lateness must not pay.
-func (b *rowBuilder) window(at Instant, counted moment, deadline time.Duration) Instant {
-	if counted.at.After(at.Time().Add(deadline)) {
-		return InstantOf(counted.at)
-	}
-	return at
-}
-
 // bar applies a bar: the operator's, or one of the regulator's two. A second bar does
 // not shorten the first.
-func (b *rowBuilder) bar(x *fact) {
+func (b *builder) bar(x *fact) {
 	until := x.Until
 	if x.confirmed {
 		until = Never
@@ -115,10 +89,10 @@ func (b *rowBuilder) bar(x *fact) {
 // startTenure starts a tenure and clears everything that belonged to the last one.
 // The regulator's bar on the last holder stays until the rest is over, unless the
 // regulator let the new holder have the number earlier.
-func (b *rowBuilder) startTenure(x *fact) {
+func (b *builder) startTenure(x *fact) {
 	end := x.Effective
 	if b.State == StateEnded {
-		end = b.StateSince
+		end, b.Network = b.StateSince, 0 // the number went back to its range
 	}
 	rested := end.Add(b.terms(x.ReportedAt).Rest)
 	if x.Effective >= rested || x.Hold != 0 {
@@ -128,33 +102,24 @@ func (b *rowBuilder) startTenure(x *fact) {
 	}
 	first := x.First && b.State == StateNone
 	b.newHolder(x)
-	b.PortAt, b.PortWindow = Never, Never
-	if x.Network != 0 && x.Network != b.Network {
-		b.served = moment{}
-	}
+	b.PortAt, b.ongoing = Never, nil
 	b.Bits = b.Bits.set(FirstHolder, first) &^ PortDay
 	b.flags = nil
 	b.updateFlags()
 }
 
-// transfer starts a tenure on a line that goes on. Flags, the regulator's bars and
-// the port pass to it: otherwise a new name would be enough to shed them.
-func (b *rowBuilder) transfer(x *fact) {
-	b.newHolder(x)
-	b.Bits &^= FirstHolder
-}
-
-// newHolder sets what every new tenure changes.
-func (b *rowBuilder) newHolder(x *fact) {
-	b.Tenure, b.SIM, b.SIMWindow, b.Until, b.EndedAfter = x.Effective, Never, Never, Never, Never
+// newHolder sets what every new tenure changes. Flags, the regulator's bars and the port of a line that
+// goes on pass to it: otherwise a new name would be enough to shed them.
+func (b *builder) newHolder(x *fact) {
+	b.Tenure, b.SIM, b.Until, b.EndedAfter = x.Effective, Never, Never, Never
 	b.BarAt, b.BarReason = Never, 0
-	b.ContestedTenure, b.ContestedSIM, b.ContestedSIMWindow, b.ContestedPort, b.ContestedPortWindow = Never, Never, Never, Never, Never
+	b.ContestedTenure, b.ContestedSIM, b.ContestedPort = Never, Never, Never
 	unknown := x.index == implied && b.base != nil && b.base.Bits.has(SIMUnknown)
 	b.Bits = (b.Bits&PortDay).set(TenureDay, x.Day).set(SIMUnknown, unknown)
 }
 
 // removeFlags removes the flags of one regulator; false when it has none.
-func (b *rowBuilder) removeFlags(by int32) bool {
+func (b *builder) removeFlags(by int32) bool {
 	before := len(b.flags)
 	b.flags = slices.DeleteFunc(b.flags, func(other activeFlag) bool { return other.by == by })
 	return len(b.flags) < before
@@ -162,7 +127,7 @@ func (b *rowBuilder) removeFlags(by int32) bool {
 
 // updateFlags writes the newest flag of each level into the row: the gravest that
 // is in force is shown, and a lesser one when that has expired.
-func (b *rowBuilder) updateFlags() {
+func (b *builder) updateFlags() {
 	b.MediumAt, b.HighAt, b.VeryHighAt = Never, Never, Never
 	for _, f := range b.flags {
 		switch f.level {

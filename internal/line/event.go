@@ -18,7 +18,6 @@ const (
 	Unbar                       // service resumes
 	GiveNotice                  // the churn is announced
 	Park                        // the holder asked to keep the number unused
-	Return                      // the holder uses a parked number again
 	Deactivate                  // no revenue event for the time that the regulation names
 	Use                         // the line is used again
 	End                         // churned or surrendered
@@ -33,22 +32,20 @@ const (
 	Void                        // withdraws another event
 	Transfer                    // the network that serves the line reports a new holder
 	Confirm                     // the regulator lets a held event count
-	Restate                     // a later snapshot replaces what the baseline said
-	Name                        // a later snapshot has the line as it is known, while it was in doubt
-	Miss                        // a snapshot lacks a number that the clearing house placed there
+	Restate                     // a later snapshot replaces what the baseline said, or confirms a line that was in doubt
 )
 
 // kindWords has the kinds as suppliers write them, in the order of the constants.
 var kindWords = []string{
-	"", "ASSIGNED", "SIM_CHANGED", "BARRED", "UNBARRED", "CHURN_NOTICE", "PARKED", "RETURNED", "INACTIVE", "USED", "ENDED",
+	"", "ASSIGNED", "SIM_CHANGED", "BARRED", "UNBARRED", "CHURN_NOTICE", "PARKED", "INACTIVE", "USED", "ENDED",
 	"REINSTATED", "PORT_CLAIMED", "PORT_RELEASED", "PORTED", "FLAGGED", "UNFLAGGED", "BLACKLISTED", "RELEASED", "VOIDED",
-	"TRANSFERRED", "CONFIRMED", "RESTATED", "NAMED", "MISSING",
+	"TRANSFERRED", "CONFIRMED", "RESTATED",
 }
 
 // Kinds lists every kind.
 func Kinds() []Kind {
 	all := make([]Kind, 0, len(kindWords)-1)
-	for k := Assign; k <= Miss; k++ {
+	for k := Assign; k <= Restate; k++ {
 		all = append(all, k)
 	}
 	return all
@@ -137,19 +134,15 @@ func ParseCode(word string) (Code, bool) {
 // stored; 0 is none.
 type Hold int16
 
-// The reasons for which events are held. All but the first three are conflicts:
-// the event contradicts what somebody else, or the same operator's file, reported.
+// The reasons for which events are held.
 const (
-	HoldBackdated Hold = 1 + iota // it took effect longer ago than the policy allows
+	HoldTooOld    Hold = 1 + iota // it took effect long ago, and would lift something or move the number
 	HoldEarly                     // a new holder before the rest is over, while a bar or a flag is in force
-	HoldShare                     // too large a share of the network's lines changed at once
-	HoldEndVoid                   // it withdraws an end
-	HoldSnapshot                  // it would lift what a newer snapshot still shows
-	HoldDenied                    // a row of a snapshot denies an event
-	HoldRestated                  // a restatement would take away a recent change, or move it earlier
+	HoldMass                      // too many of the network's lines changed at once
+	HoldDonorLate                 // the network reports about the time before a port only after that was known
 )
 
-var holdWords = []string{"", "BACKDATED", "EARLY", "SHARE", "END_VOIDED", "SNAPSHOT", "DENIED", "RESTATED"}
+var holdWords = []string{"", "TOO_OLD", "EARLY", "MASS", "DONOR_LATE"}
 
 // String returns the word of the hold.
 func (h Hold) String() string {
@@ -177,12 +170,12 @@ type Event struct {
 	First      bool    // of an Assign: nobody held the number before
 	Until      Instant // the announced churn date; or when an order ends unless it is confirmed
 	EndedAfter Instant // of an inferred end: the tenure ended after this time
-	Target     int64   // the seq of the event that this one withdraws or confirms
+	Target     int64   // the seq of the event that this one withdraws or confirms; of a Port by two networks, of the half that was reported first
 	Hold       Hold    // why it does not count until it is confirmed
 	Outside    bool    // when it was reported, its operator neither served the line nor held the number's range
 	Counted    bool    // it is counted in the share of its network's lines that may change within days
 	Note       string
-	Base       *Baseline // what a Restate says; on another event, the baseline that the number had before its first event
+	Base       *Baseline // what a Restate says, if it differs; on another event, the baseline that the number had before its first event
 }
 
 // Baseline is what a snapshot says about a number.
@@ -196,6 +189,12 @@ type Baseline struct {
 	StateSince Instant
 	Until      Instant // the announced churn date
 	Bits       Bits    // SIMUnknown, and which times are bare dates
+}
+
+// Restates reports whether the event replaces what a snapshot said. Another event with a baseline only keeps that
+// of its number, which a row with events no longer shows.
+func (e *Event) Restates() bool {
+	return e.Kind == Restate && e.Base != nil && e.Base.Import == e.Import
 }
 
 // SameAs reports whether two events have the same content, so that the second is

@@ -146,7 +146,6 @@ func TestRowHasTheContentOfTheSnapshot(t *testing.T) {
 			want.Version, want.Baseline, want.Network, want.State, want.Tenure, want.StateSince = 1, 7, home, line.StateActive, 10, 10
 			test.want(&want)
 			want.Bits |= line.OwnSnapshot
-			want.SIMWindow = want.SIM
 			want.Newest = max(want.StateSince, want.Tenure, want.SIM, want.BarAt)
 			expect(t, line.FromBaseline(&base), want)
 			expect(t, fold(&base, nil), want)
@@ -165,17 +164,17 @@ func TestLateEventsApplyAroundTheBaseline(t *testing.T) {
 		want  func(*line.Row)
 	}{
 		"a swap before the one in the snapshot": {event(line.ChangeSIM, 15), func(*line.Row) {}},
-		"a swap after it":                       {event(line.ChangeSIM, 25), func(r *line.Row) { r.SIM, r.SIMWindow, r.Newest = 25, 25, 25 }},
+		"a swap after it":                       {event(line.ChangeSIM, 25), func(r *line.Row) { r.SIM, r.Newest = 25, 25 }},
 		"an end, reported late":                 {event(line.End, 22, reported(day)), func(r *line.Row) { r.State, r.StateSince, r.Newest = line.StateEnded, 22, 22 }},
 		"the end of the tenure before":          {event(line.End, 5), func(*line.Row) {}},
 		"a port before the swap, which then does not count for the donor": {
 			event(line.Port, 15, to(other)), func(r *line.Row) {
-				r.Network, r.PortAt, r.PortWindow, r.SIM, r.SIMWindow = other, 15, 15, line.Never, line.Never
+				r.Network, r.PortAt, r.SIM = other, 15, line.Never
 				r.Bits &^= line.OwnSnapshot
 			},
 		},
 		"a port before the swap, to the network of the snapshot": {
-			event(line.Port, 15, to(home)), func(r *line.Row) { r.PortAt, r.PortWindow = 15, 15 },
+			event(line.Port, 15, to(home)), func(r *line.Row) { r.PortAt = 15 },
 		},
 		"a port after the snapshot, to its network": {event(line.Port, 31, to(home)), func(r *line.Row) { r.Newest = 31 }},
 		"a flag on the tenure":                      {event(line.Flag, 15, code(line.LevelHigh)), func(r *line.Row) { r.HighAt = 15 }},
@@ -215,14 +214,16 @@ func TestRestatementReplacesTheBaseline(t *testing.T) {
 		"that does not know the SIM": {
 			[]line.Event{event(line.Restate, 100, said(5, line.Never), func(e *line.Event) { e.Base.Bits = line.SIMUnknown })}, 5, 20,
 		},
-		"before an event":                {[]line.Event{event(line.ChangeSIM, 30), event(line.Restate, 100, said(10, 15))}, 10, 30},
-		"the last one":                   {[]line.Event{event(line.Restate, 100, said(10, 15)), event(line.Restate, 200, said(10, 16))}, 10, 16},
-		"reported earlier":               {[]line.Event{event(line.Restate, 200, said(10, 15)), event(line.Restate, 100, said(10, 16))}, 10, 15},
-		"held":                           {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldRestated))}, 10, 20},
-		"confirmed":                      {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldRestated)), confirm(1, 200)}, 10, 15},
-		"confirmed after another":        {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldRestated)), event(line.Restate, 150, said(10, 16)), confirm(1, 200)}, 10, 15},
-		"voided with its file":           {[]line.Event{event(line.Restate, 100, said(10, 15)), void(1, 200, ordered)}, 10, 20},
-		"by a network that got the line": {[]line.Event{event(line.Restate, 100, said(10, 15), from(other), outside), event(line.Port, 50, to(other), reported(200))}, 10, 15},
+		"before an event":         {[]line.Event{event(line.ChangeSIM, 30), event(line.Restate, 100, said(10, 15))}, 10, 30},
+		"the last one":            {[]line.Event{event(line.Restate, 100, said(10, 15)), event(line.Restate, 200, said(10, 16))}, 10, 16},
+		"reported earlier":        {[]line.Event{event(line.Restate, 200, said(10, 15)), event(line.Restate, 100, said(10, 16))}, 10, 15},
+		"held":                    {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldTooOld))}, 10, 20},
+		"confirmed":               {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldTooOld)), confirm(1, 200)}, 10, 15},
+		"confirmed after another": {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldTooOld)), event(line.Restate, 150, said(10, 16)), confirm(1, 200)}, 10, 15},
+		"voided with its file":    {[]line.Event{event(line.Restate, 100, said(10, 15)), void(1, 200, ordered)}, 10, 20},
+		"by a network that got the line later, whose row is compared then": {
+			[]line.Event{event(line.Restate, 100, said(10, 15), from(other), outside), event(line.Port, 50, to(other), reported(200))}, 10, 20,
+		},
 		"by a network that lost the line again": {
 			[]line.Event{
 				event(line.Restate, 100, said(10, 15), from(other), outside), event(line.Port, 50, to(other), reported(60)), event(line.Port, 70, to(home), reported(80)),
@@ -238,30 +239,5 @@ func TestRestatementReplacesTheBaseline(t *testing.T) {
 				t.Errorf("tenure since %d, SIM since %d, import %d; want tenure %d, SIM %d", row.Tenure, row.SIM, row.Baseline, test.tenure, test.sim)
 			}
 		})
-	}
-}
-
-// A restatement that adds a SIM change, or moves it later, counts as reported late; one
-// that moves it earlier does not.
-func TestRestatementThatAddsAChangeIsLate(t *testing.T) {
-	t.Parallel()
-
-	const at = 300 * hour
-	base := func(sim line.Instant) line.Baseline {
-		return line.Baseline{Import: 7, Network: home, Tenure: 0, SIM: sim, State: line.StateActive, StateSince: 0, Until: line.Never}
-	}
-	for name, test := range map[string]struct{ before, after, window line.Instant }{
-		"adds it":           {line.Never, 50 * hour, at},
-		"moves it later":    {40 * hour, 50 * hour, at},
-		"moves it earlier":  {60 * hour, 50 * hour, 50 * hour},
-		"leaves it":         {50 * hour, 50 * hour, 50 * hour},
-		"within the hour":   {line.Never, at - hour, at - hour},
-		"takes it away":     {50 * hour, line.Never, line.Never},
-		"a second too late": {line.Never, at - hour - 1, at},
-	} {
-		said := base(test.before)
-		if row := fold(&said, numbered(event(line.Restate, at, restating(base(test.after))))); row.SIM != test.after || row.SIMWindow != test.window {
-			t.Errorf("%s: the SIM changed at %d, its window runs from %d", name, row.SIM, row.SIMWindow)
-		}
 	}
 }

@@ -13,7 +13,8 @@ func TestDoubtBeginsWithTheReport(t *testing.T) {
 
 	const at = 10 * day
 	halves := []line.Event{event(line.Assign, 0), event(line.ClaimPort, day, from(other)), event(line.ReleasePort, day, to(other))}
-	assigned, backdated := event(line.Assign, 0), held(line.HoldBackdated)
+	ported := event(line.Port, day, to(other))
+	assigned, backdated := event(line.Assign, 0), held(line.HoldTooOld)
 	for name, test := range map[string]struct {
 		events []line.Event
 		doubt  line.Instant
@@ -22,15 +23,15 @@ func TestDoubtBeginsWithTheReport(t *testing.T) {
 		"the earliest of several":                    {[]line.Event{assigned, event(line.ChangeSIM, day, backdated, reported(at)), event(line.Bar, day, backdated, reported(at-day))}, at - day},
 		"a release without its claim":                {[]line.Event{assigned, event(line.ReleasePort, day, to(other), reported(at))}, at},
 		"the void of a half by the recipient":        {append(halves[:3:3], void(2, at, from(other))), at},
-		"a number that is missing from a file":       {[]line.Event{assigned, event(line.Port, day, to(other)), event(line.Miss, at, from(other))}, at},
-		"a void that is held":                        {[]line.Event{assigned, event(line.ChangeSIM, day), void(2, at, held(line.HoldSnapshot))}, at},
+		"a held event that would change nothing":     {[]line.Event{assigned, event(line.Use, day, backdated, reported(at))}, line.Never},
+		"a release that is held":                     {[]line.Event{assigned, event(line.ReleasePort, day, to(other), backdated, reported(at))}, at},
+		"a void that is held":                        {[]line.Event{assigned, event(line.ChangeSIM, day), void(2, at, held(line.HoldTooOld))}, at},
 		"an event that counts":                       {[]line.Event{assigned, event(line.ChangeSIM, at)}, line.Never},
 		"a held event of a rival":                    {[]line.Event{assigned, event(line.ChangeSIM, at, backdated, from(other), outside)}, line.Never},
 		"a rival's claim":                            {[]line.Event{assigned, event(line.ClaimPort, at, from(other), outside)}, line.Never},
 		"a rival's release":                          {[]line.Event{assigned, event(line.ReleasePort, at, from(other), to(foreign), outside)}, line.Never},
 		"the void of a half by the donor":            {append(halves[:3:3], void(3, at)), line.Never},
-		"a rival's file that lacks it":               {[]line.Event{assigned, event(line.Miss, at, from(other), outside)}, line.Never},
-		"a held event of the donor":                  {[]line.Event{assigned, event(line.Port, day, to(other)), event(line.ChangeSIM, 0, backdated, reported(at))}, line.Never},
+		"a held event of the donor":                  {[]line.Event{assigned, ported, event(line.ChangeSIM, 0, backdated, reported(at))}, line.Never},
 		"a pending event":                            {[]line.Event{assigned, event(line.ChangeSIM, at, from(other), outside)}, line.Never},
 		"a held event of an authority":               {[]line.Event{assigned, event(line.Flag, day, backdated, reported(at))}, line.Never},
 		"a held event about a tenure that has ended": {[]line.Event{assigned, event(line.End, 2*day), event(line.ChangeSIM, day, backdated, reported(at))}, line.Never},
@@ -50,9 +51,8 @@ func TestDoubtEnds(t *testing.T) {
 	t.Parallel()
 
 	const at = 10 * day
-	assigned, doubtful := event(line.Assign, 0), event(line.ChangeSIM, day, held(line.HoldBackdated), reported(at))
+	assigned, doubtful := event(line.Assign, 0), event(line.ChangeSIM, day, held(line.HoldTooOld), reported(at))
 	release := event(line.ReleasePort, at, to(other))
-	missing := []line.Event{assigned, event(line.Port, day, to(other)), event(line.Miss, at, from(other))}
 	said := restating(line.Baseline{Import: 8, Network: home, State: line.StateActive, Tenure: 0, SIM: line.Never, StateSince: 0, Until: line.Never})
 	for name, test := range map[string]struct {
 		events []line.Event
@@ -64,19 +64,14 @@ func TestDoubtEnds(t *testing.T) {
 		"by the operator's own void":              {[]line.Event{assigned, doubtful, void(2, at+1)}, true},
 		"by a port that is reported later":        {[]line.Event{assigned, doubtful, event(line.Port, 2*day, to(other), reported(at+1))}, true},
 		"also to the network and back":            {[]line.Event{assigned, doubtful, event(line.Port, 2*day, to(other), reported(at+1)), event(line.Port, 3*day, to(home), reported(at+2))}, true},
-		"not by a port that was reported earlier": {[]line.Event{assigned, event(line.Port, 2*day, to(other)), event(line.ChangeSIM, 3*day, from(other), held(line.HoldBackdated), reported(at))}, false},
-		"by a later file that has the line":       {[]line.Event{assigned, doubtful, event(line.Name, at+1)}, true},
+		"not by a port that was reported earlier": {[]line.Event{assigned, event(line.Port, 2*day, to(other)), event(line.ChangeSIM, 3*day, from(other), held(line.HoldTooOld), reported(at))}, false},
+		"by a later file that has the line":       {[]line.Event{assigned, doubtful, event(line.Restate, at+1)}, true},
 		"by a later file that restates it":        {[]line.Event{assigned, doubtful, event(line.Restate, at+1, said)}, true},
-		"not by an earlier file":                  {[]line.Event{assigned, doubtful, event(line.Name, at-1)}, false},
-		"not by a rival's file":                   {[]line.Event{assigned, doubtful, event(line.Name, at+1, from(other), outside)}, false},
+		"not by an earlier file":                  {[]line.Event{assigned, doubtful, event(line.Restate, at-1)}, false},
+		"not by a rival's file":                   {[]line.Event{assigned, doubtful, event(line.Restate, at+1, from(other), outside)}, false},
 		"of a release, by its claim":              {[]line.Event{assigned, release, event(line.ClaimPort, at+1, from(other))}, true},
 		"of a release, by its void":               {[]line.Event{assigned, release, void(2, at+1)}, true},
-		"of a missing number, by the next file":   {append(missing[:3:3], event(line.Name, at+1, from(other))), true},
-		"of a missing number, by a port back":     {append(missing[:3:3], event(line.Port, at+1, to(home))), true},
-		"of a locked half, by the other's void": {
-			[]line.Event{assigned, event(line.ClaimPort, day, from(other)), event(line.ReleasePort, day, to(other)), void(2, at, from(other)), void(3, at+1)}, true,
-		},
-		"with the tenure": {[]line.Event{assigned, doubtful, event(line.End, at+1)}, true},
+		"with the tenure":                         {[]line.Event{assigned, doubtful, event(line.End, at+1)}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +88,7 @@ func TestDoubtTurnsNormalIntoUnknown(t *testing.T) {
 	t.Parallel()
 
 	const at, now = 200 * day, 201 * day
-	assigned, doubtful := event(line.Assign, 0), event(line.Bar, at-40*day, held(line.HoldBackdated), reported(at))
+	assigned, doubtful := event(line.Assign, 0), event(line.Bar, at-40*day, held(line.HoldTooOld), reported(at))
 	for name, test := range map[string]struct {
 		events  []line.Event
 		status  line.Status

@@ -21,7 +21,7 @@ func TestFlagsAreWithdrawnByTheirOwner(t *testing.T) {
 		outcome      line.Outcome // of the last event
 	}{
 		"by its owner":                                {[]line.Event{assigned, one, event(line.Unflag, 9, by(1))}, never, never, line.Applied},
-		"not by another":                              {[]line.Event{assigned, one, event(line.Unflag, 9, by(2))}, 5, never, line.NotFlagOwner},
+		"not by another":                              {[]line.Event{assigned, one, event(line.Unflag, 9, by(2))}, 5, never, line.NoEffect},
 		"by the regulator":                            {[]line.Event{assigned, one, event(line.Unflag, 9, ordered, by(9))}, never, never, line.Applied},
 		"of one level the newest is kept":             {[]line.Event{assigned, one, two}, 6, never, line.Applied},
 		"each level is kept":                          {[]line.Event{assigned, one, third}, 5, 7, line.Applied},

@@ -4,138 +4,122 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
-// What an operator reports about a line that it did not serve then is pending. It
-// counts once the port arrives, and its window then runs from the report of the port.
-func TestPendingCountsFromTheReportOfThePort(t *testing.T) {
+// An end at most 72 hours before a port to another network never was; before an older one, and before a port to the
+// network that ended the line, it stands.
+func TestEndShortlyBeforeAPortGivesWay(t *testing.T) {
 	t.Parallel()
 
-	assigned, swapped := event(line.Assign, 0), event(line.ChangeSIM, 10*day, from(other), outside)
-	row, outcomes := rowOf(assigned, swapped)
-	expectOutcomes(t, outcomes, line.Applied, line.Pending)
-	if row.SIM != line.Never || row.Network != home || row.DoubtAt != line.Never || row.Bits != 0 {
-		t.Errorf("while it is pending: %+v", row)
-	}
-
-	row, outcomes = rowOf(assigned, swapped, event(line.Port, 9*day, to(other), reported(20*day)))
-	expectOutcomes(t, outcomes, line.Applied, line.Applied, line.Applied)
-	if row.Network != other || row.SIM != 10*day || row.SIMWindow != 20*day || row.PortAt != 9*day || row.PortWindow != 20*day {
-		t.Errorf("network %d, SIM %d with the window from %d, port %d with the window from %d", row.Network, row.SIM, row.SIMWindow, row.PortAt, row.PortWindow)
-	}
-
-	_, outcomes = rowOf(assigned, swapped, event(line.Port, 10*day+1, to(other), reported(20*day)))
-	expectOutcomes(t, outcomes, line.Applied, line.Pending, line.Applied) // it was with home then
-}
-
-// A report of a network that has nothing to do with a number that nobody has marks the
-// number as claimed, and does nothing else.
-func TestReportAboutANumberOfNobodyOnlyMarksIt(t *testing.T) {
-	t.Parallel()
-
-	want := line.NoRow()
-	want.Version, want.Newest, want.Bits = 1, 10, line.Claimed
-	row, outcomes := rowOf(event(line.ChangeSIM, 10, from(other), outside))
-	expectOutcomes(t, outcomes, line.Pending)
-	expect(t, row, want)
-
-	row, _ = rowOf(event(line.ChangeSIM, 10, from(other), outside), void(1, 20, from(other)))
-	if row.Bits != 0 || row.State != line.StateNone || row.ContestedSIM != line.Never {
-		t.Errorf("withdrawn, it still marks the number: %+v", row)
-	}
-	row, _ = rowOf(event(line.ChangeSIM, 10, from(other), outside), event(line.Use, 20))
-	if row.Bits != 0 || row.Network != home {
-		t.Errorf("the number is claimed although its own network has it: %+v", row)
-	}
-}
-
-// The window of a change runs from its effect, or from its report if that was later
-// than the deadline.
-func TestWindowOfALateReportRunsFromTheReport(t *testing.T) {
-	t.Parallel()
-
-	const at = 10 * day
-	swap := func(change ...func(*line.Event)) line.Event { return event(line.ChangeSIM, at, change...) }
-	port := func(change ...func(*line.Event)) line.Event {
-		return event(line.Port, at, append(change, to(other))...)
-	}
-	backdated := held(line.HoldBackdated)
+	const at, grace = 100 * day, 72 * hour
 	for name, test := range map[string]struct {
-		events []line.Event // the change is the first
-		window line.Instant
+		end     line.Event
+		to      func(*line.Event)
+		tenure  line.Instant
+		outcome line.Outcome
 	}{
-		"a SIM change, reported after one hour":  {[]line.Event{swap(reported(at + hour))}, at},
-		"a SIM change, a second later":           {[]line.Event{swap(reported(at + hour + 1))}, at + hour + 1},
-		"a held one runs from its confirmation":  {[]line.Event{swap(backdated), confirm(1, at+9*day)}, at + 9*day},
-		"a held one, confirmed within the hour":  {[]line.Event{swap(backdated), confirm(1, at+hour)}, at},
-		"a held one, that is not confirmed":      {[]line.Event{swap(backdated)}, line.Never},
-		"a port, reported after 24 hours":        {[]line.Event{port(reported(at + 24*hour))}, at},
-		"a port, a second later":                 {[]line.Event{port(reported(at + 24*hour + 1))}, at + 24*hour + 1},
-		"a held port runs from its confirmation": {[]line.Event{port(backdated), confirm(1, at+9*day)}, at + 9*day},
+		"72 hours before":                   {event(line.End, at-grace), to(other), 0, line.GaveWay},
+		"a second more before":              {event(line.End, at-grace-1), to(other), at, line.Applied},
+		"reported after the port":           {event(line.End, at-hour, reported(at+day)), to(other), 0, line.GaveWay},
+		"in the second of the port":         {event(line.End, at), to(other), 0, line.GaveWay},
+		"the number stays with the network": {event(line.End, at-hour), to(home), at, line.Applied},
+		"an announced date":                 {event(line.GiveNotice, day, until(at-grace)), to(other), 0, line.Applied},
+		"an older announced date":           {event(line.GiveNotice, day, until(at-grace-1)), to(other), at, line.Applied},
+		"an announced date after the port":  {event(line.GiveNotice, day, until(at+day)), to(other), 0, line.Applied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			row := fold(nil, append(numbered(test.events...), event(line.Assign, 0, func(e *line.Event) { e.Seq = 9 })))
-			changed, window := row.SIM, row.SIMWindow
-			if test.events[0].Kind == line.Port {
-				changed, window = row.PortAt, row.PortWindow
-			}
-			if window != test.window || test.window != line.Never && changed != at {
-				t.Errorf("the change is at %d, its window from %d and not from %d", changed, window, test.window)
+			row, outcomes := rowOf(event(line.Assign, 0), test.end, event(line.Port, at, test.to))
+			expectOutcomes(t, outcomes, line.Applied, test.outcome, line.Applied)
+			if row.State != line.StateActive || row.Tenure != test.tenure || row.PortAt != at || row.Until != line.Never {
+				t.Errorf("%s, the tenure since %d, ported at %d, until %d", row.State, row.Tenure, row.PortAt, row.Until)
 			}
 		})
 	}
 }
 
-// What a first snapshot says is never late.
-func TestBaselineIsNeverLate(t *testing.T) {
+// An end that is taken back never was: everything that was reported in between counts.
+func TestWhatIsReportedDuringAnEndThatIsTakenBackCounts(t *testing.T) {
 	t.Parallel()
 
-	base := &line.Baseline{Import: 7, Network: home, Tenure: 0, SIM: day, State: line.StateActive, StateSince: 0, Until: line.Never}
-	if row := fold(base, numbered(event(line.Flag, 30*day, code(line.LevelHigh)))); row.SIM != day || row.SIMWindow != day {
-		t.Errorf("the SIM changed at %d, its window runs from %d", row.SIM, row.SIMWindow)
-	}
-}
-
-// If a tenure has several changes of a kind, the most recent is shown, and the window
-// ends at the latest of their ends. A new tenure begins without windows.
-func TestLatestWindowOfSeveralChangesCounts(t *testing.T) {
-	t.Parallel()
-
-	late, soon := event(line.ChangeSIM, 10*day, reported(20*day)), event(line.ChangeSIM, 15*day)
-	row, _ := rowOf(event(line.Assign, 0), late, soon)
-	if row.SIM != 15*day || row.SIMWindow != 20*day {
-		t.Errorf("the SIM changed at %d, the window runs from %d", row.SIM, row.SIMWindow)
-	}
-	row, _ = rowOf(event(line.Assign, 0), late, soon, event(line.ChangeSIM, 21*day))
-	if row.SIM != 21*day || row.SIMWindow != 21*day {
-		t.Errorf("after a newer change: the SIM changed at %d, the window runs from %d", row.SIM, row.SIMWindow)
-	}
-	row, _ = rowOf(event(line.Assign, 0), event(line.Port, 10*day, to(other), reported(20*day)), event(line.Port, 15*day, to(home)))
-	if row.PortAt != 15*day || row.PortWindow != 20*day {
-		t.Errorf("ported at %d, the window runs from %d", row.PortAt, row.PortWindow)
-	}
-	row, _ = rowOf(event(line.Assign, 0), late, soon, event(line.Assign, 16*day))
-	if row.SIM != line.Never || row.SIMWindow != line.Never {
-		t.Errorf("the new tenure has the SIM %d, the window from %d", row.SIM, row.SIMWindow)
-	}
-}
-
-// A row depends on the policy that was in effect when its events counted, so that a new
-// policy does not change it.
-func TestLatenessIsJudgedByThePolicyOfTheReport(t *testing.T) {
-	t.Parallel()
-
-	h := &line.History{Events: numbered(event(line.Assign, 0), event(line.ChangeSIM, 10*day, reported(11*day)))}
-	for name, test := range map[string]struct{ changed, window line.Instant }{
-		"the deadline was extended when it was reported": {11 * day, 10 * day},
-		"the deadline was extended after the report":     {11*day + 1, 11 * day},
+	const end, at, back = 100 * day, 101 * day, 102 * day
+	for name, test := range map[string]struct {
+		event line.Event
+		has   func(r *line.Row) bool
+	}{
+		"a new SIM":                 {event(line.ChangeSIM, at), func(r *line.Row) bool { return r.SIM == at }},
+		"the operator's bar":        {event(line.Bar, at, code(line.ReasonFraud)), func(r *line.Row) bool { return r.BarAt == at }},
+		"the regulator's bar":       {event(line.Bar, at, ordered, code(line.ReasonNIN)), func(r *line.Row) bool { return r.HolderBarAt == at }},
+		"a flag":                    {event(line.Flag, at, by(1), code(line.LevelVeryHigh)), func(r *line.Row) bool { return r.VeryHighAt == at }},
+		"a new holder":              {event(line.Transfer, at), func(r *line.Row) bool { return r.Tenure == at }},
+		"a second end, taken back":  {event(line.End, at), func(r *line.Row) bool { return r.State == line.StateActive }},
+		"a SIM change of a rival":   {event(line.ChangeSIM, at, from(foreign), outside), func(r *line.Row) bool { return r.SIM == line.Never }},
+		"a bar on the number":       {event(line.Bar, at, ordered, onNumber), func(r *line.Row) bool { return r.NumberBarAt == at }},
+		"a blacklisting":            {event(line.Blacklist, at), func(r *line.Row) bool { return r.BlackAt == at }},
+		"a swap that was withdrawn": {event(line.Use, at), func(r *line.Row) bool { return r.SIM == line.Never }},
 	} {
-		before, now := policy.Defaults(), policy.Defaults()
-		now.SIMReportHours, now.EffectiveAt = 48, test.changed.Time()
-		if row := h.Row(line.TermsOf([]policy.Policy{before, now})); row.SIMWindow != test.window {
-			t.Errorf("%s: the window runs from %d", name, row.SIMWindow)
+		for how, reinstated := range map[string]line.Event{"reinstated": event(line.Reinstate, back), "ported": event(line.Port, back, to(other))} {
+			row, _ := rowOf(event(line.Assign, 0), event(line.End, end), test.event, reinstated)
+			if row.State != line.StateActive || !test.has(&row) {
+				t.Errorf("%s, %s: %+v", name, how, row)
+			}
+		}
+		if row, _ := rowOf(event(line.Assign, 0), event(line.End, end), test.event); row.State != line.StateEnded {
+			t.Errorf("%s: without a reinstatement the line is %s", name, row.State)
+		}
+	}
+}
+
+// What the recipient reported about the 72 hours before its port counts from the port on; what is older waits.
+func TestRecipientIsHeardAboutTheTimeBeforeItsPort(t *testing.T) {
+	t.Parallel()
+
+	const at, grace = 100 * day, 72 * hour
+	for name, test := range map[string]struct {
+		event   line.Event
+		outcome line.Outcome
+		has     func(r *line.Row) bool
+	}{
+		"a bar":             {event(line.Bar, at-grace, from(other), outside), line.Applied, func(r *line.Row) bool { return r.BarAt == at-grace }},
+		"an older bar":      {event(line.Bar, at-grace-1, from(other), outside), line.Waiting, func(r *line.Row) bool { return r.BarAt == line.Never }},
+		"a new holder":      {event(line.Transfer, at-hour, from(other), outside), line.Applied, func(r *line.Row) bool { return r.Tenure == at-hour }},
+		"an end":            {event(line.End, at-hour, from(other), outside), line.Applied, func(r *line.Row) bool { return r.State == line.StateEnded }},
+		"the SIM of it":     {event(line.ChangeSIM, at-hour, from(other), outside), line.NoEffect, func(r *line.Row) bool { return r.SIM == line.Never }},
+		"a rival's bar":     {event(line.Bar, at-hour, from(foreign), outside), line.Waiting, func(r *line.Row) bool { return r.BarAt == line.Never }},
+		"a bar after it":    {event(line.Bar, at+hour, from(other), outside), line.Applied, func(r *line.Row) bool { return r.BarAt == at+hour }},
+		"a swap after it":   {event(line.ChangeSIM, at+hour, from(other), outside), line.Applied, func(r *line.Row) bool { return r.SIM == at+hour }},
+		"a bar of its time": {event(line.Bar, at, from(other), outside), line.Applied, func(r *line.Row) bool { return r.BarAt == at }},
+	} {
+		row, outcomes := rowOf(event(line.Assign, 0), test.event, event(line.Port, at, to(other)))
+		if outcomes[1] != test.outcome || !test.has(&row) || row.State.Ongoing() && row.Network != other {
+			t.Errorf("%s: outcome %d, %+v", name, outcomes[1], row)
+		}
+	}
+}
+
+// An announced churn date ends the tenure until it is used, or until an end confirms the date.
+func TestUseAfterAnAnnouncedDateContinuesTheTenure(t *testing.T) {
+	t.Parallel()
+
+	const date = 30 * day
+	for _, kind := range []line.Kind{line.Use, line.ChangeSIM, line.Deactivate, line.Park, line.Transfer} {
+		notice := event(line.GiveNotice, day, until(date))
+		row, outcomes := rowOf(event(line.Assign, 0), notice, event(kind, date+day))
+		if !row.State.Ongoing() || outcomes[2] != line.Applied || row.Until != line.Never {
+			t.Errorf("%s: the line is %s, outcome %d", kind, row.State, outcomes[2])
+		}
+		row, _ = rowOf(event(line.Assign, 0), notice, event(line.End, date+hour), event(kind, date+day))
+		if row.State != line.StateEnded || row.StateSince != date {
+			t.Errorf("%s after the date was confirmed: the line is %s since %d", kind, row.State, row.StateSince)
+		}
+		row, _ = rowOf(event(line.Assign, 0), notice, event(kind, date+day, from(other), outside))
+		if row.State != line.StateEnded {
+			t.Errorf("%s of a rival: the line is %s", kind, row.State)
+		}
+	}
+	for _, kind := range []line.Kind{line.Bar, line.Unbar, line.ReleasePort} { // these say nothing about use
+		if row, _ := rowOf(event(line.Assign, 0), event(line.GiveNotice, day, until(date)), event(kind, date+day, to(other))); row.State != line.StateEnded {
+			t.Errorf("%s: the line is %s", kind, row.State)
 		}
 	}
 }

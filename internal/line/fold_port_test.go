@@ -51,14 +51,14 @@ func TestPortTakesEffectAtTheLaterHalf(t *testing.T) {
 			event(line.ClaimPort, 1+instant(t, "hijack"), from(foreign)),
 		)
 		at := max(claimed, released)
-		if before, _ := foldUntil(nil, events, at-1); before.Network != home || before.PortAt != line.Never {
+		if before, _ := foldUntil(nil, withPorts(events), at-1); before.Network != home || before.PortAt != line.Never {
 			t.Fatalf("before the later half the number is with network %d", before.Network)
 		}
-		row, outcomes := foldUntil(nil, events, line.Forever)
+		row, outcomes := rowOf(events...)
 		if row.Network != other || row.PortAt != at || row.Tenure != 0 {
 			t.Fatalf("the number is with network %d since %d, the tenure since %d", row.Network, row.PortAt, row.Tenure)
 		}
-		if want := []line.Outcome{line.Applied, line.Applied, line.Applied, line.HalfPort}; !slices.Equal(outcomes, want) {
+		if want := []line.Outcome{line.Applied, line.Applied, line.Applied, line.Waiting}; !slices.Equal(outcomes, want) {
 			t.Fatalf("the outcomes are %d", outcomes)
 		}
 	})
@@ -84,7 +84,7 @@ func TestDonorEventsCountOnlyBeforeThePort(t *testing.T) {
 		lie := func(e *line.Event) bool { return e.Authority == line.Operator && e.Effective > ported.Effective }
 		truth := without(events, lie)
 		for i := range events {
-			if o := outcomes[i]; lie(&events[i]) && o != line.Pending && o != line.HalfPort && o != line.NotInState {
+			if o := outcomes[i]; lie(&events[i]) && o != line.Waiting && o != line.NoEffect {
 				t.Fatalf("the donor's %s after the port has outcome %d", events[i].Kind, o)
 			}
 		}
@@ -122,19 +122,19 @@ func TestPorts(t *testing.T) {
 			[]line.Event{assigned, ported}, other, 10, line.StateActive, line.Applied,
 		},
 		"a release alone has no effect": {
-			[]line.Event{assigned, event(line.ReleasePort, 10, to(other))}, home, line.Never, line.StateActive, line.HalfPort,
+			[]line.Event{assigned, event(line.ReleasePort, 10, to(other))}, home, line.Never, line.StateActive, line.Waiting,
 		},
 		"a release by a network that does not have the number does not move it": {
 			[]line.Event{assigned, event(line.ClaimPort, 9, from(other)), event(line.ReleasePort, 10, from(foreign), to(other))},
-			home, line.Never, line.StateActive, line.Pending,
+			home, line.Never, line.StateActive, line.Waiting,
 		},
 		"the same of a number about which its network reports later": {
 			[]line.Event{event(line.ReleasePort, 5, from(foreign), to(other)), event(line.Use, 6), event(line.ClaimPort, 7, from(other))},
-			home, line.Never, line.StateActive, line.Pending,
+			home, line.Never, line.StateActive, line.Waiting,
 		},
 		"the claim must be the named recipient's": {
 			[]line.Event{assigned, event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(foreign))},
-			home, line.Never, line.StateActive, line.HalfPort,
+			home, line.Never, line.StateActive, line.Waiting,
 		},
 		"a second release does not replace the first": {
 			[]line.Event{assigned, event(line.ReleasePort, 8, to(foreign)), event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(foreign))},
@@ -145,16 +145,16 @@ func TestPorts(t *testing.T) {
 				assigned, event(line.ClaimPort, 5, from(other)), event(line.ReleasePort, 5, to(other)), event(line.Port, 6, to(home)),
 				event(line.ReleasePort, 7, to(other)),
 			},
-			home, 6, line.StateActive, line.HalfPort,
+			home, 6, line.StateActive, line.Waiting,
 		},
 		"to the network that has the number already": {
-			[]line.Event{assigned, ported, event(line.Port, 11, to(other))}, other, 10, line.StateActive, line.SameNetwork,
+			[]line.Event{assigned, ported, event(line.Port, 11, to(other))}, other, 10, line.StateActive, line.NoEffect,
 		},
 		"a claim by the network that has the number has no effect": {
-			[]line.Event{assigned, ported, event(line.ClaimPort, 11, from(other))}, other, 10, line.StateActive, line.SameNetwork,
+			[]line.Event{assigned, ported, event(line.ClaimPort, 11, from(other))}, other, 10, line.StateActive, line.NoEffect,
 		},
 		"after a port by the clearing house a release by the donor waits": {
-			[]line.Event{assigned, ported, event(line.ReleasePort, 11, to(other))}, other, 10, line.StateActive, line.Pending,
+			[]line.Event{assigned, ported, event(line.ReleasePort, 11, to(other))}, other, 10, line.StateActive, line.Waiting,
 		},
 		"a claim stays open when the holder changes": {
 			[]line.Event{assigned, event(line.ClaimPort, 5, from(other)), event(line.Assign, 7), event(line.ReleasePort, 10, to(other))},
@@ -176,16 +176,16 @@ func TestPorts(t *testing.T) {
 			[]line.Event{event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(other))}, other, 10, line.StateActive, line.Applied,
 		},
 		"the network of the range cannot assign a ported number": {
-			[]line.Event{assigned, ported, event(line.Assign, 11)}, other, 10, line.StateActive, line.Pending,
+			[]line.Event{assigned, ported, event(line.Assign, 11)}, other, 10, line.StateActive, line.Waiting,
 		},
 		"after the end of a ported tenure it can": {
 			[]line.Event{assigned, ported, event(line.End, 11, from(other)), event(line.Assign, 12)}, home, line.Never, line.StateActive, line.Applied,
 		},
 		"only the network that ended the tenure can reinstate it": {
-			[]line.Event{assigned, ported, event(line.End, 11, from(other)), event(line.Reinstate, 12)}, other, 10, line.StateEnded, line.Pending,
+			[]line.Event{assigned, ported, event(line.End, 11, from(other)), event(line.Reinstate, 12)}, other, 10, line.StateEnded, line.Waiting,
 		},
 		"the donor cannot end it": {
-			[]line.Event{assigned, ported, event(line.End, 11)}, other, 10, line.StateActive, line.Pending,
+			[]line.Event{assigned, ported, event(line.End, 11)}, other, 10, line.StateActive, line.Waiting,
 		},
 		"a blacklisted number begins no tenure by a port": {
 			[]line.Event{assigned, event(line.End, 5), event(line.Blacklist, 6), event(line.Port, 5+4*day, to(other))},

@@ -133,7 +133,7 @@ func TestTransferPassesOnPortFlagsAndTheRegulatorsBars(t *testing.T) {
 	}
 	want := before
 	want.Version, want.Newest, want.Tenure, want.StateSince, want.State = before.Version+1, 10*day, 10*day, 10*day, line.StateActive
-	want.SIM, want.SIMWindow, want.ContestedSIM, want.ContestedSIMWindow = line.Never, line.Never, line.Never, line.Never
+	want.SIM, want.ContestedSIM = line.Never, line.Never
 	want.BarAt, want.BarReason, want.Bits = line.Never, 0, 0
 	row, outcomes := rowOf(append(events, event(line.Transfer, 10*day, from(other)))...)
 	if got := outcomes[len(outcomes)-1]; got != line.Applied {
@@ -151,10 +151,10 @@ func TestTransferNeedsARunningTenure(t *testing.T) {
 		events []line.Event
 		want   line.Outcome
 	}{
-		"no tenure":             {[]line.Event{event(line.Transfer, day)}, line.NotInState},
-		"an ended one":          {[]line.Event{event(line.Assign, 0), event(line.End, 1), event(line.Transfer, day)}, line.NotInState},
+		"no tenure":             {[]line.Event{event(line.Transfer, day)}, line.NoEffect},
+		"an ended one":          {[]line.Event{event(line.Assign, 0), event(line.End, 1), event(line.Transfer, day)}, line.NoEffect},
 		"a parked one":          {[]line.Event{event(line.Assign, 0), event(line.Park, 1), event(line.Transfer, day)}, line.Applied},
-		"of another network":    {[]line.Event{event(line.Assign, 0), event(line.Transfer, day, from(other), outside)}, line.Pending},
+		"of another network":    {[]line.Event{event(line.Assign, 0), event(line.Transfer, day, from(other), outside)}, line.Waiting},
 		"by the port recipient": {[]line.Event{event(line.Assign, 0), event(line.Port, 1, to(other)), event(line.Transfer, day, from(other))}, line.Applied},
 	} {
 		if _, outcomes := rowOf(test.events...); outcomes[len(outcomes)-1] != test.want {
@@ -177,13 +177,13 @@ func TestAnnouncedChurnEndsTheTenureAtItsDate(t *testing.T) {
 		until   line.Instant
 	}{
 		"used a second before": {event(line.Use, date-1), line.Applied, line.StateActive, date - 1, line.Never},
-		"used at the date":     {event(line.Use, date), line.NotInState, line.StateEnded, date, line.Never},
-		"ended later":          {event(line.End, date+hour), line.NotInState, line.StateEnded, date, line.Never},
-		"a second notice":      {event(line.GiveNotice, date+hour, until(60*day)), line.NotInState, line.StateEnded, date, line.Never},
+		"used at the date":     {event(line.Use, date), line.Applied, line.StateActive, date, line.Never},
+		"ended later":          {event(line.End, date+hour), line.NoEffect, line.StateEnded, date, line.Never},
+		"a second notice":      {event(line.GiveNotice, date+hour, until(60*day)), line.Applied, line.StateNoticed, date + hour, 60 * day},
 		"a later date instead": {event(line.GiveNotice, date-hour, until(60*day)), line.Applied, line.StateNoticed, date - hour, 60 * day},
 		"reinstated":           {event(line.Reinstate, date+hour), line.Applied, line.StateActive, date + hour, line.Never},
 		"assigned again":       {event(line.Assign, date+rest), line.Applied, line.StateActive, date + rest, line.Never},
-		"a flag":               {event(line.Flag, date+hour, code(line.LevelHigh)), line.NotInState, line.StateEnded, date, line.Never},
+		"a flag":               {event(line.Flag, date+hour, code(line.LevelHigh)), line.NoEffect, line.StateEnded, date, line.Never},
 		"nothing before it":    {event(line.Flag, date-hour, code(line.LevelHigh)), line.Applied, line.StateNoticed, hour, date},
 	} {
 		t.Run(name, func(t *testing.T) {

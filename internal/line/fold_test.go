@@ -149,16 +149,16 @@ func TestFirstEventOfAnOperatorImpliesATenure(t *testing.T) {
 			row, outcomes := rowOf(e)
 			hasState := row.State != line.StateNone
 			switch kind {
-			case line.Void, line.Confirm, line.Name, line.Miss:
+			case line.Void, line.Confirm:
 				if hasState || row.Newest != line.Never {
 					t.Errorf("the state is %s", row.State)
 				}
 			case line.Reinstate, line.Transfer:
-				if hasState || outcomes[0] != line.NotInState {
+				if hasState || outcomes[0] != line.NoEffect {
 					t.Errorf("the state is %s, the outcome %d", row.State, outcomes[0])
 				}
 			case line.ClaimPort, line.ReleasePort:
-				if hasState || outcomes[0] != line.HalfPort {
+				if hasState || outcomes[0] != line.Waiting {
 					t.Errorf("half of a port gives the state %s, outcome %d", row.State, outcomes[0])
 				}
 			case line.Port:

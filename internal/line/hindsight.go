@@ -15,21 +15,13 @@ func (h *History) Known(version int64) (known *History, ok bool) {
 	if version == 0 {
 		return known, true
 	}
-	late := h.lateBase()
-	if h.Base != nil && late < 0 {
+	if h.Base != nil {
 		known.Base = h.Base
 		version--
 	}
-	n := 0
-	for ; version > 0 && n < len(h.Events); n++ {
-		version--
-		if n == late {
-			known.Base = h.Base
-			version--
-		}
-	}
+	n := int(min(max(version, 0), int64(len(h.Events))))
 	known.Events = h.Events[:n:n]
-	return known, version == 0
+	return known, version == int64(n)
 }
 
 // sortByReport puts the events in the order of their reports.
@@ -38,13 +30,6 @@ func (h *History) sortByReport() {
 	if !slices.IsSortedFunc(h.Events, byReport) {
 		slices.SortStableFunc(h.Events, byReport)
 	}
-}
-
-// lateBase returns the event that brought the baseline to a number that had events
-// already, or -1: a baseline is otherwise older than every event, and the first event
-// only stores it.
-func (h *History) lateBase() int {
-	return slices.IndexFunc(h.Events, func(e Event) bool { return e.Kind != Restate && e.Base != nil && e.Base.Import == e.Import })
 }
 
 // Hindsight returns the history that a number would have had at a time if everything
@@ -68,6 +53,9 @@ func (h *History) Hindsight(known *History, at time.Time, zone *time.Location) *
 				continue
 			}
 		case Restate:
+			if !e.Restates() {
+				break
+			}
 			if e.Base = e.Base.until(until, then.Base, zone); e.Base == nil {
 				continue
 			}

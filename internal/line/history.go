@@ -19,22 +19,6 @@ func (h *History) Row(terms TermsAt) Row {
 	return r
 }
 
-// GivenBase is Base, or nil if it is void. The outcomes are those of the events.
-func (h *History) GivenBase(outcomes []Outcome) *Baseline {
-	for i := range h.Events {
-		if outcomes[i] == Voided && h.gaveBase(&h.Events[i]) {
-			return nil
-		}
-	}
-	return h.Base
-}
-
-// gaveBase reports whether the snapshot that made an event also gave the number its
-// baseline by it. Other events only keep the baseline that was there before them.
-func (h *History) gaveBase(e *Event) bool {
-	return e.Kind != Restate && h.Base != nil && e.Base != nil && e.Import == e.Base.Import && e.Base.Import == h.Base.Import
-}
-
 // Forever is later than every event.
 const Forever Instant = 1<<31 - 1
 
@@ -45,7 +29,7 @@ func TermsOf(versions []policy.Policy) TermsAt {
 	return func(at time.Time) Terms {
 		for i := range slices.Backward(versions) {
 			if p := &versions[i]; i == 0 || !at.Before(p.EffectiveAt) {
-				return Terms{SIMDeadline: p.SIMReport(), PortDeadline: p.PortReport(), Rest: p.Quarantine()}
+				return Terms{Rest: p.Quarantine()}
 			}
 		}
 		return Terms{}

@@ -27,7 +27,7 @@ const (
 
 // terms are the defaults of the policy.
 func terms(time.Time) line.Terms {
-	return line.Terms{SIMDeadline: time.Hour, PortDeadline: 24 * time.Hour, Rest: 90 * 24 * time.Hour}
+	return line.Terms{Rest: 90 * 24 * time.Hour}
 }
 
 // event returns an event by an authority that may report the kind: an operator if
@@ -59,9 +59,11 @@ func after(i line.Instant) func(*line.Event)     { return func(e *line.Event) { 
 func reported(at line.Instant) func(*line.Event) {
 	return func(e *line.Event) { e.ReportedAt = at.Time() }
 }
-func target(seq int64) func(*line.Event)          { return func(e *line.Event) { e.Target = seq } }
-func held(h line.Hold) func(*line.Event)          { return func(e *line.Event) { e.Hold = h } }
-func restating(b line.Baseline) func(*line.Event) { return func(e *line.Event) { e.Base = &b } }
+func target(seq int64) func(*line.Event) { return func(e *line.Event) { e.Target = seq } }
+func held(h line.Hold) func(*line.Event) { return func(e *line.Event) { e.Hold = h } }
+func restating(b line.Baseline) func(*line.Event) {
+	return func(e *line.Event) { e.Base, e.Import = &b, b.Import }
+}
 
 func ordered(e *line.Event)  { e.Authority, e.Network = line.Regulator, 0 }
 func onNumber(e *line.Event) { e.Number = true }
@@ -99,7 +101,26 @@ func foldUntil(base *line.Baseline, events []line.Event, until line.Instant) (li
 // rowOf returns the row of events that are reported in the order in which they are
 // passed if their times are equal, and their outcomes.
 func rowOf(events ...line.Event) (line.Row, []line.Outcome) {
-	return foldUntil(nil, numbered(events...), line.Forever)
+	events = numbered(events...)
+	row, outcomes := foldUntil(nil, withPorts(events), line.Forever)
+	return row, outcomes[:len(events)]
+}
+
+// withPorts adds the ports that halves make when the second of them is reported.
+func withPorts(events []line.Event) []line.Event {
+	h := &line.History{}
+	byReport := slices.SortedStableFunc(slices.Values(events), func(a, b line.Event) int { return a.ReportedAt.Compare(b.ReportedAt) })
+	for _, e := range byReport {
+		h.Events = append(h.Events, e)
+		_, outcomes := line.Fold(h, terms, line.Forever)
+		if met, ok := h.Meet(terms, outcomes); ok {
+			p := met.Event()
+			p.Seq, p.ReportedAt, p.Supplier = int64(1000+len(h.Events)), e.ReportedAt, e.Supplier
+			h.Events = append(h.Events, p)
+		}
+	}
+	ports := slices.DeleteFunc(h.Events, func(e line.Event) bool { return e.Seq < 1000 })
+	return append(slices.Clone(events), ports...)
 }
 
 // expectOutcomes fails the test when the outcomes differ from the expected ones.
@@ -181,7 +202,7 @@ func anyHistory(t *rapid.T) []line.Event {
 		}
 		e := anEvent(t, seq+1)
 		if e.Authority == line.Operator && rapid.IntRange(0, 9).Draw(t, "held") == 0 {
-			e.Hold = line.HoldBackdated
+			e.Hold = line.HoldTooOld
 		}
 		events = append(events, e)
 	}
@@ -200,9 +221,6 @@ func reaction(t *rapid.T, of *line.Event, seq int64) line.Event {
 func withdrawal(of *line.Event, seq int64) line.Event {
 	v := event(line.Void, of.Effective, target(of.Seq), reported(31), by(of.Supplier), from(of.Network))
 	v.Seq, v.Authority = seq, of.Authority
-	if v.Authority == line.Operator && of.Kind == line.End {
-		v.Hold = line.HoldEndVoid
-	}
 	return v
 }
 

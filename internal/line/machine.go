@@ -33,8 +33,7 @@ var transitions = []transition{
 	{ReleasePort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the claim of the network that it names, the number moves. Alone it has no effect."},
 	{ClaimPort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the release by the network that has the number, the number moves. Alone it has no effect."},
 	{ChangeSIM, []Authority{Operator}, notEnded, sameState, "The holder has a new SIM."},
-	{Return, []Authority{Operator}, []State{StateNone, StateParked}, StateActive, "The holder uses the parked number again."},
-	{Use, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateActive, "The line is used again; an announced churn is cancelled."},
+	{Use, []Authority{Operator}, notEnded, StateActive, "The line is used again; a parking ends, and an announced churn is cancelled."},
 	{Deactivate, []Authority{Operator}, []State{StateNone, StateActive}, StateInactive, "No revenue event for as long as the regulation names."},
 	{Park, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateParked, "The holder asked to keep the number unused."},
 	{GiveNotice, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateNoticed, "The holder was notified of the date on which the line will churn. From that date on it counts as quarantined."},
@@ -45,15 +44,13 @@ var transitions = []transition{
 	{Blacklist, []Authority{Regulator}, anyState, sameState, "Confirmed by two people. No new tenure can start until the number is released."},
 	{Void, []Authority{Operator, ClearingHouse, Sector, Regulator}, anyState, sameState, "Withdraws another event, by its reporter or by the regulator. The line is computed from the remaining events."},
 	{Confirm, []Authority{Regulator}, anyState, sameState, "Lets a held event count, from now on."},
-	{Restate, nil, anyState, sameState, "A later snapshot replaces what the first one said about the line."},
-	{Name, nil, anyState, sameState, "A later snapshot has the line as it is known, which ends a doubt."},
-	{Miss, nil, anyState, sameState, "A snapshot lacks a number that the clearing house placed with the network. The line is in doubt."},
+	{Restate, nil, anyState, sameState, "A later snapshot replaces what an earlier one said about the line, or has the line as it is known, which ends a doubt."},
 }
 
 // transitionOf and orderOf find the transition of a kind, and its index.
 var transitionOf, orderOf = index()
 
-func index() (byKind [Miss + 1]transition, order [Miss + 1]int) {
+func index() (byKind [Restate + 1]transition, order [Restate + 1]int) {
 	for i, t := range transitions {
 		byKind[t.kind], order[t.kind] = t, i
 	}
@@ -62,7 +59,7 @@ func index() (byKind [Miss + 1]transition, order [Miss + 1]int) {
 
 // MayReport reports whether an authority may report events of the kind at all.
 func (k Kind) MayReport(a Authority) bool {
-	return k >= Assign && k <= Miss && slices.Contains(transitionOf[k].authorities, a)
+	return k >= Assign && k <= Restate && slices.Contains(transitionOf[k].authorities, a)
 }
 
 // applies reports whether an event applies in the state. The regulator's bar on a
@@ -86,7 +83,7 @@ func (k Kind) StartsTenure() bool { return k == Assign || k == Transfer }
 func (k Kind) endsOrRestarts() bool { return k == End || k.StartsTenure() }
 
 // Lifts reports whether the kind takes back something that an operator reported.
-func (k Kind) Lifts() bool { return k == Unbar || k == Use || k == Return || k == Reinstate }
+func (k Kind) Lifts() bool { return k == Unbar || k == Use || k == Reinstate }
 
 // becomes returns the state after an event of the kind has applied. An operator
 // that changes the SIM of a line, or bars it, serves that line; so for a number

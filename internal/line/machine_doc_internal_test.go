@@ -41,7 +41,7 @@ func TestEveryKindHasATransition(t *testing.T) {
 	var kinds []Kind
 	for _, r := range transitions {
 		kinds = append(kinds, r.kind)
-		ofSnapshot := r.kind == Restate || r.kind == Name || r.kind == Miss
+		ofSnapshot := r.kind == Restate
 		if (len(r.authorities) == 0) != ofSnapshot || len(r.from) == 0 || !strings.HasSuffix(r.effect, ".") {
 			t.Errorf("the transition of %s is not complete: %+v", r.kind, r)
 		}
@@ -84,12 +84,9 @@ func TestFoldFollowsTheTable(t *testing.T) {
 				if s != StateNone {
 					h.Events = append(h.Events, Event{Seq: 2, Kind: leadsTo[s], Authority: Operator, Network: 1, Effective: 1, Until: 2 * at, EndedAfter: Never})
 				}
-				want, outcome := s, NotInState
+				want, outcome := s, NoEffect
 				if slices.Contains(r.from, s) || r.kind == Unbar && a == Regulator {
 					want, outcome = r.kind.becomes(s, a), Applied
-				}
-				if r.kind == Port && s == StateEnded {
-					outcome = Revived
 				}
 				if row, got := Fold(h, noTerms, Forever); got[1] != outcome || row.State != want {
 					t.Errorf("%s by %s in state %s: outcome %d, state %s; the table says %d, %s", r.kind, a, s, got[1], row.State, outcome, want)
@@ -131,36 +128,16 @@ means that the state does not change.
 `
 
 const eventsRules = `
-What the table does not show:
+What the table does not show are [the rules of lines](../explanation/lines.md). Of them these are asked most often:
 
 - **The first event of an operator about a number** (` + "`NONE`" + `) implies a tenure. Its start is unknown unless the event is ` + "`ASSIGNED`" + `. So an operator that
   reports only SIM swaps, or only churn, is useful from its first day. Half of a port implies nothing.
-- **An operator reports about lines that it serves.** What it reports about a line that was not with it when the event took effect is *pending*: it is stored and has
-  no effect, until it turns out by a port that the line was with it. It is refused (` + "`NOT_YOURS`" + `) only from the last donor of the number, which has not claimed it back since.
-  ` + "`ASSIGNED`" + ` is reported only by the network that holds the range. After the end of a tenure the number is back with that network. Only the network
-  that ended a tenure can report ` + "`REINSTATED`" + `.
-- **A held event** has no effect until the regulator confirms it (` + "`CONFIRMED`" + `), and counts from then on. Held are events that took effect longer ago than ` + "`backdatingDays`" + ` (not those of the regulator), an operator's void of an ` + "`ENDED`" + `,
-  an ` + "`ASSIGNED`" + ` where a bar of the regulator on the number is in force or where it is early and a bar on the holder or a flag would still be in force, what a newer snapshot contradicts, and events beyond the
-  share of a network's lines that one supplier may end, move or give to new holders within 7 days (` + "`holdPercent`" + `, at least 1,000 lines).
-- **A port by claim and release** takes effect at the later of the two, if the network that has the number released it to the claiming network and the two are at most 30 days apart. Each half is used
-  once, and a release meets the earliest reported claim that fits. A half that was withdrawn before the other was reported does not meet it, and a release ends with the next port of the number. The state then becomes ` + "`ACTIVE`" + `.
-- **Halves that have met are locked.** A network's ` + "`VOIDED`" + ` of its half counts once the other network has voided the other half. The regulator can withdraw either.
-- **What the donor reports when the port is known** (the donor is the network that had the line just before it), about the time before it, counts if it adds a change or a bar. ` + "`ENDED`" + `, ` + "`ASSIGNED`" + ` and ` + "`TRANSFERRED`" + ` are *superseded*, unless it is an end alone at most 72 hours before the port; ` + "`UNBARRED`" + `, ` + "`USED`" + `, ` + "`RETURNED`" + `, ` + "`REINSTATED`" + ` and
-  ` + "`VOIDED`" + ` are *overtaken*: they have no effect, and staff are shown a conflict. A port that is withdrawn restores them.
-- **An end at most 72 hours before a port** gives way to it, and the tenure goes on at the recipient; unless the same operator, before the port was known, also reported a new holder or a reinstatement in between. An older end that was
-  reported before the port was known stands: the port then begins a new tenure, and staff are shown a conflict.
-- **The operator's bar** ends with the tenure, and the recipient of a port may lift it. **A bar of the regulator** is on the holder or on the number. One on the holder lasts until the rest (` + "`quarantineDays`" + `) after the
-  end of the tenure is over; it stays on a tenure that begins before, unless that ` + "`ASSIGNED`" + ` was held and the regulator confirmed it. One on the number applies in every state, ` + "`QUARANTINED`" + ` included, and to every
-  holder. Only the regulator lifts them, all at once and in every state. A bar that one person ordered lasts 72 hours, or, if a second person confirms it, until it is lifted. A second bar of the same sort
-  does not shorten the first.
-- **Flags** are kept by level and end with the tenure. ` + "`TRANSFERRED`" + ` passes them on with the port and the regulator's bars; the operator's bar ends.
-- **A blacklisting** belongs to the number and continues after the end of the tenure. While it lasts there is no new tenure, not by a port either.
-- **After the end of a tenure** nothing that belongs to it is shown but the regulator's bars. ` + "`REINSTATED`" + ` restores it, and ` + "`ASSIGNED`" + ` begins without it.
-- **An announced churn** ends the tenure at its date, without a further event; what is reported about a later time applies to a number in ` + "`QUARANTINED`" + `. Before a port the date is an end like any other.
-- **A withdrawn event** counts as never reported. But an operator's void of a ` + "`SIM_CHANGED`" + `, an ` + "`ASSIGNED`" + ` or a ` + "`TRANSFERRED`" + `, and that of a port by both networks, leaves the signal of the change, marked *contested*, until its
-  window would have ended or the tenure ends, if the change had counted. The void of an ` + "`ENDED`" + ` is held: until the regulator confirms it the end stands, marked contested. Voids by the regulator, the clearing house and sector regulators leave nothing. A void cannot
+- **What an operator reports about a line that it did not serve then** waits for the port to it (` + "`NOT_SERVING`" + `). It is refused (` + "`NOT_YOURS`" + `) only from the last donor of the number, which has not claimed it back since.
+- **After the end of a tenure** nothing that belongs to it is shown but the regulator's bars. ` + "`REINSTATED`" + ` restores it, with what was reported meanwhile, and ` + "`ASSIGNED`" + ` begins without it.
+- **The regulator lifts its bars** all at once, in every state.
+- **A withdrawn event** counts as never reported. But an operator's void of a ` + "`SIM_CHANGED`" + `, an ` + "`ASSIGNED`" + ` or a ` + "`TRANSFERRED`" + ` later than an hour after its report leaves the signal of the change, marked *contested*. A void cannot
   be voided; report the event again under a new id.
-- **` + "`RESTATED`" + `, ` + "`NAMED`" + ` and ` + "`MISSING`" + `** are reported by nobody: the service stores them when it reads a later snapshot.
+- **` + "`RESTATED`" + `** is reported by nobody: the service stores it when it reads a later snapshot.
 
 ## How the state changes
 

@@ -7,28 +7,34 @@ import (
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
-// OpenEvent is an event that is stored and does not count, or that is in conflict
-// with another.
+// OpenEvent is an event that is stored and does not count yet.
 type OpenEvent struct {
 	Number     phone.Number
 	Seq        int64
 	Outcome    Outcome
+	Half       bool // it is half of a port, or the void of one
 	Hold       Hold
 	Network    numbering.Network
 	ReportedAt time.Time
 }
 
-// Open returns the events of a history that do not count yet or are in conflict, by
-// their outcomes.
-func (h *History) Open(n phone.Number, row *Row, outcomes []Outcome) (open []OpenEvent) {
+// Open returns the events of a history that do not count yet, by their outcomes.
+func (h *History) Open(n phone.Number, outcomes []Outcome) (open []OpenEvent) {
 	for i := range h.Events {
 		e, o := &h.Events[i], outcomes[i]
-		missing := e.Kind == Miss && row.DoubtAt != Never && InstantOf(e.ReportedAt) >= row.DoubtAt
-		if o.Conflict() || o == Held || o == Pending || missing || o == HalfPort && h.Unmatched(outcomes, i) {
-			open = append(open, OpenEvent{Number: n, Seq: e.Seq, Outcome: o, Hold: e.Hold, Network: e.Network, ReportedAt: e.ReportedAt})
+		if o == Held || o == Waiting && (!e.Kind.IsHalf() || h.Unmatched(outcomes, i)) {
+			open = append(open, OpenEvent{
+				Number: n, Seq: e.Seq, Outcome: o, Half: e.isHalfOfPort(o), Hold: e.Hold, Network: e.Network,
+				ReportedAt: e.ReportedAt,
+			})
 		}
 	}
 	return open
+}
+
+// isHalfOfPort reports whether an open event is half of a port that its network may report, or the void of such a half.
+func (e *Event) isHalfOfPort(o Outcome) bool {
+	return o == Waiting && (e.Kind == ClaimPort || e.Kind == ReleasePort && !e.Outside || e.Kind == Void)
 }
 
 // Unmatched reports whether half of a port is still missing its other half. It is
@@ -37,7 +43,7 @@ func (h *History) Open(n phone.Number, row *Row, outcomes []Outcome) (open []Ope
 func (h *History) Unmatched(outcomes []Outcome, half int) bool {
 	for j := range h.Events {
 		e := &h.Events[j]
-		moved := outcomes[j] == Applied || outcomes[j] == Revived || outcomes[j] == SameNetwork
+		moved := e.Kind == Port && (outcomes[j] == Applied || outcomes[j] == NoEffect)
 		if moved && e.Effective >= h.Events[half].Effective && e.Recipient() != 0 && e.Recipient() == h.Events[half].Recipient() {
 			return false
 		}

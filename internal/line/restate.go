@@ -1,82 +1,67 @@
 package line
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// givenBase returns the baseline of a history, or nil if the snapshot that gave it was
-// voided.
-func (f *fold) givenBase(h *History) *Baseline {
-	if slices.ContainsFunc(f.facts, func(x *fact) bool { return x.outcome == Voided && h.gaveBase(x.Event) }) {
-		return nil
-	}
-	return h.Base
-}
+// restatedTime is how long ago a change took place whose withdrawal by a file leaves nothing.
+const restatedTime = 400 * 24 * time.Hour
 
-// chooseBase sets the baseline that counts, the first or the last restatement of it,
-// and returns since when each of its implied events counts.
-func (f *fold) chooseBase(base *Baseline) (since []moment) {
-	f.base = base
-	var restatements []*fact
-	for _, x := range f.facts {
-		if x.Kind == Restate && !x.decided {
-			if !f.hasLine(x, base) {
-				x.outcome = Pending
-				continue
-			}
-			x.counted = later(x.counted, f.prior.placed[x.Seq])
-			restatements = append(restatements, x)
+// chooseBase sets the baseline that counts, the first or the last restatement of it, and returns the
+// facts that it implies. A change that a restatement takes away or moves earlier leaves its signal,
+// contested: a file can do no more than events.
+func (f *fold) chooseBase() []*fact {
+	f.base = f.history.Base
+	var contested []*fact
+	for _, x := range f.facts { // in the order in which they count
+		if x.decided || !x.Restates() {
+			continue
 		}
-	}
-	slices.SortFunc(restatements, func(a, b *fact) int { return a.counted.compare(b.counted) })
-	said := f.base.implications()
-	since = make([]moment, len(said))
-	for _, x := range restatements {
+		if !f.hasLine(x) {
+			x.outcome = Waiting
+			continue
+		}
 		restated := x.Base.over(f.base)
-		next := restated.implications()
-		counts := make([]moment, len(next))
-		for i := range next {
-			counts[i] = restatedAt(said, since, &next[i], x.counted)
-		}
-		f.base, said, since = &restated, next, counts
+		contested = append(contested, f.base.leftBy(&restated, x.Effective)...)
+		f.base = &restated
 	}
-	return since
-}
-
-// restatedAt returns since when a restated fact counts: with the restatement where it
-// adds a change or moves it later, and otherwise as before.
-func restatedAt(said []Event, since []moment, e *Event, now moment) moment {
-	for i := range said {
-		switch {
-		case said[i].Kind != e.Kind:
-		case said[i].Effective == e.Effective:
-			return since[i]
-		case said[i].Effective > e.Effective:
-			return moment{}
-		}
+	if f.base == nil {
+		return contested
 	}
-	return now
+	f.Bits |= f.base.Bits & SIMUnknown // beyond the events that it implies
+	facts := f.base.facts()
+	f.placeBase(facts)
+	return append(facts, contested...)
 }
 
 // hasLine reports whether a restatement is by a network that has the line: that of
-// the baseline, or one to which a port brought it.
-func (f *fold) hasLine(x *fact, base *Baseline) bool {
-	_, ported := f.prior.placed[x.Seq]
-	return ported || base == nil && !x.Outside || base != nil && base.Network == x.Network
-}
-
-// placeRestatements notes the restatements of networks to which a port brought the
-// line before their time.
-func (f *fold) placeRestatements(base *Baseline) {
-	for _, x := range f.facts {
-		if x.Kind != Restate || base != nil && base.Network == x.Network {
-			continue
-		}
-		for _, p := range f.ports {
-			if _, moved := f.found.moved[p.last.Seq]; !moved || p.last.Effective > x.Effective {
-				continue
-			}
-			if delete(f.found.placed, x.Seq); p.to == x.Network { // the next port takes it away
-				f.found.placed[x.Seq] = p.counted
-			}
+// the baseline, or the one to which the last port brought it.
+func (f *fold) hasLine(x *fact) bool {
+	placed := false
+	for _, p := range f.ports {
+		if p.Effective <= x.Effective {
+			placed = p.Peer == x.Network
 		}
 	}
+	base := f.history.Base
+	return !x.Outside && (placed || base == nil || base.Network == x.Network)
+}
+
+// leftBy returns, marked as contested, the recent changes of holder and SIM that a baseline says and a later
+// one takes away or moves earlier.
+func (b *Baseline) leftBy(next *Baseline, at Instant) (left []*fact) {
+	if b == nil {
+		return nil
+	}
+	after := next.facts()
+	for _, x := range b.facts() {
+		recent := (x.Kind == Assign || x.Kind == ChangeSIM) && x.Effective.Add(restatedTime) > at
+		if recent && !slices.ContainsFunc(after, func(y *fact) bool { return y.Kind == x.Kind && y.Effective >= x.Effective }) {
+			x.decide(Voided)
+			x.contested = true
+			left = append(left, x)
+		}
+	}
+	return left
 }

@@ -45,15 +45,14 @@ type Bits int16
 
 // The bits.
 const (
-	SIMUnknown   Bits = 1 << iota // the snapshot behind the tenure does not say whether the SIM had changed before
-	TenureDay                     // Tenure is a bare date: some time on that day
-	SIMDay                        // the same of SIM
-	PortDay                       // the same of PortAt
-	EndDay                        // the same of StateSince, of a tenure that ended
-	FirstHolder                   // nobody held the number before this tenure
-	EndContested                  // its operator wants to withdraw the end
-	OwnSnapshot                   // the snapshot behind the row is of the network that serves the line
-	Claimed                       // nobody has the number, and a network that does not hold its range reports about it
+	SIMUnknown  Bits = 1 << iota // the snapshot behind the tenure does not say whether the SIM had changed before
+	TenureDay                    // Tenure is a bare date: some time on that day
+	SIMDay                       // the same of SIM
+	PortDay                      // the same of PortAt
+	EndDay                       // the same of StateSince, of a tenure that ended
+	FirstHolder                  // nobody held the number before this tenure
+	OwnSnapshot                  // the snapshot behind the row is of the network that serves the line
+	Claimed                      // nobody has the number, and a network that does not hold its range reports about it
 )
 
 func (b Bits) has(bit Bits) bool { return b&bit != 0 }
@@ -81,10 +80,6 @@ type Row struct {
 	EndedAfter Instant // the tenure ended after this time, and not later than StateSince
 	PortAt     Instant
 
-	// From when the window of the last SIM change and of the last port runs: the
-	// change itself, or the time at which a late one was reported.
-	SIMWindow, PortWindow Instant
-
 	BarAt     Instant // the operator's bar
 	BarReason Code
 
@@ -100,20 +95,17 @@ type Row struct {
 
 	BlackAt Instant
 
-	// Changes that their operator withdrew, and from when their windows run.
-	ContestedTenure                    Instant
-	ContestedSIM, ContestedSIMWindow   Instant
-	ContestedPort, ContestedPortWindow Instant
+	ContestedTenure, ContestedSIM, ContestedPort Instant // changes that were withdrawn by who reported them
 
 	DoubtAt Instant // since when the network that serves the line contradicts itself or somebody else
 }
 
 // Times returns every time of the row, for the code that treats them alike.
-func (r *Row) Times() [24]*Instant {
+func (r *Row) Times() [20]*Instant {
 	return [...]*Instant{
-		&r.StateSince, &r.Tenure, &r.SIM, &r.Newest, &r.Until, &r.EndedAfter, &r.PortAt, &r.SIMWindow, &r.PortWindow, &r.BarAt,
+		&r.StateSince, &r.Tenure, &r.SIM, &r.Newest, &r.Until, &r.EndedAfter, &r.PortAt, &r.BarAt,
 		&r.HolderBarAt, &r.HolderBarUntil, &r.NumberBarAt, &r.NumberBarUntil, &r.MediumAt, &r.HighAt, &r.VeryHighAt, &r.BlackAt,
-		&r.ContestedTenure, &r.ContestedSIM, &r.ContestedSIMWindow, &r.ContestedPort, &r.ContestedPortWindow, &r.DoubtAt,
+		&r.ContestedTenure, &r.ContestedSIM, &r.ContestedPort, &r.DoubtAt,
 	}
 }
 
@@ -125,13 +117,16 @@ func NoRow() (r Row) {
 	return r
 }
 
+// Same reports whether two rows say the same about a line, whatever events led to them.
+func (r *Row) Same(o *Row) bool { return r.says() == o.says() }
+
 // inDoubt reports whether the line is in doubt at a time.
 func (r *Row) inDoubt(now Instant) bool { return r.DoubtAt != Never && r.DoubtAt <= now }
 
 // AsOf returns the row at a time after its newest event: an announced churn date that
 // has come ends the tenure.
 func (r *Row) AsOf(now Instant) Row {
-	b := rowBuilder{Row: *r}
+	b := builder{Row: *r}
 	b.passChurnDate(now)
 	return b.Row
 }
@@ -155,7 +150,7 @@ func (r *Row) AsBaseline() Baseline {
 // FromBaseline returns the row that a snapshot gives a number about which nothing
 // was known.
 func FromBaseline(base *Baseline) Row {
-	b := rowBuilder{Row: NoRow(), terms: noTerms, base: base}
+	b := builder{Row: NoRow(), terms: noTerms, base: base}
 	b.Bits |= base.Bits & SIMUnknown
 	var events [3]Event
 	for i := range base.impliedEvents(events[:0]) {

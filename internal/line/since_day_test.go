@@ -79,7 +79,7 @@ func TestContestedChangeMakesTheAnswerUnknown(t *testing.T) {
 	t.Parallel()
 
 	const at, now = 200 * day, 230 * day
-	events := []line.Event{event(line.Assign, 0), event(line.ChangeSIM, at), void(2, at+hour)}
+	events := []line.Event{event(line.Assign, 0), event(line.ChangeSIM, at), void(2, at+day)}
 	row, _ := rowOf(events...)
 	if got := changedSince(row, at-1, now).Changed; got != line.Uncertain {
 		t.Errorf("before it the answer is %s", got)
@@ -90,15 +90,5 @@ func TestContestedChangeMakesTheAnswerUnknown(t *testing.T) {
 	row, _ = rowOf(append(events, event(line.ChangeSIM, at+day))...)
 	if got := changedSince(row, at-1, now).Changed; got != line.Yes {
 		t.Errorf("with a sure change the answer is %s", got)
-	}
-}
-
-// An end that its operator would withdraw still is an end.
-func TestContestedEndIsAChange(t *testing.T) {
-	t.Parallel()
-
-	row, _ := rowOf(event(line.Assign, 0), event(line.End, 100*day), void(2, 101*day, held(line.HoldEndVoid)))
-	if got := changedSince(row, 99*day, 110*day).Changed; got != line.Yes {
-		t.Errorf("the answer is %s", got)
 	}
 }

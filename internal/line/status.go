@@ -1,6 +1,8 @@
 package line
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
@@ -101,7 +103,7 @@ func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 	if !ended {
 		all.addFlag()
 	} else {
-		all.add(Signal{Status: Quarantined, Since: end, Until: Never, Source: Operator, Contested: r.Bits.has(EndContested)})
+		all.add(Signal{Status: Quarantined, Since: end, Until: Never, Source: Operator})
 	}
 	if r.State.Ongoing() && !churned {
 		all.addChanges()
@@ -166,8 +168,8 @@ func (l *signalList) addFlag() {
 // addChanges adds the changes of holder, SIM and network whose windows run.
 func (l *signalList) addChanges() {
 	r := l.row
-	change := func(s Status, at, from Instant, window time.Duration, by Authority, contested bool) {
-		if until := from.Add(window); at != Never && l.now < until {
+	change := func(s Status, at Instant, window time.Duration, by Authority, contested bool) {
+		if until := at.Add(window); at != Never && l.now < until {
 			l.add(Signal{Status: s, Since: at, Until: until, Source: by, Contested: contested})
 		}
 	}
@@ -175,15 +177,20 @@ func (l *signalList) addChanges() {
 	if r.Bits.has(FirstHolder) {
 		holder = New
 	}
-	change(holder, r.Tenure, r.Tenure, l.policy.Recycled(), Operator, false)
-	change(Recycled, r.ContestedTenure, r.ContestedTenure, l.policy.Recycled(), Operator, true)
-	change(Swapped, r.SIM, r.SIMWindow, l.policy.Swapped(), Operator, false)
-	change(Swapped, r.ContestedSIM, r.ContestedSIMWindow, l.policy.Swapped(), Operator, true)
+	change(holder, r.Tenure, l.policy.Recycled(), Operator, false)
+	change(Recycled, r.ContestedTenure, l.policy.Recycled(), Operator, true)
+	change(Swapped, r.SIM, l.policy.Swapped(), Operator, false)
+	change(Swapped, r.ContestedSIM, l.policy.Swapped(), Operator, true)
 	// A port brings a new SIM. This signal belongs to the port, so that it never
 	// becomes the status itself.
-	change(Swapped, r.PortAt, r.PortWindow, l.policy.Ported(), ClearingHouse, false)
-	change(Ported, r.PortAt, r.PortWindow, l.policy.Ported(), ClearingHouse, false)
-	change(Ported, r.ContestedPort, r.ContestedPortWindow, l.policy.Ported(), Operator, true)
+	change(Swapped, r.PortAt, l.policy.Ported(), ClearingHouse, false)
+	change(Ported, r.PortAt, l.policy.Ported(), ClearingHouse, false)
+}
+
+// Severity tells how grave the status of a row is, apart from what its supply covers: the greater, the graver.
+func Severity(r *Row, p *policy.Policy, now Instant) int {
+	lead := Leading(signals(r, p, now)).Status
+	return len(Statuses) - slices.Index(Statuses, cmp.Or(lead, Normal))
 }
 
 // Leading returns the signal that gives a line its status, or the zero signal: the

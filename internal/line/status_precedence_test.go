@@ -20,19 +20,18 @@ type changeOf struct {
 // recentChanges returns the changes whose windows run, in the order of precedence. It is
 // an independent implementation of docs/reference/line-status.md.
 func recentChanges(r *line.Row, p *policy.Policy, now line.Instant) (all []changeOf) {
-	add := func(s line.Status, at, from line.Instant, hours int) {
-		if at != line.Never && int64(now) < int64(from)+int64(hours)*3600 {
+	add := func(s line.Status, at line.Instant, hours int) {
+		if at != line.Never && int64(now) < int64(at)+int64(hours)*3600 {
 			all = append(all, changeOf{s, at})
 		}
 	}
 	if r.Bits&line.FirstHolder == 0 {
-		add(line.Recycled, r.Tenure, r.Tenure, 24*p.RecycledDays)
+		add(line.Recycled, r.Tenure, 24*p.RecycledDays)
 	}
-	add(line.Recycled, r.ContestedTenure, r.ContestedTenure, 24*p.RecycledDays)
-	add(line.Swapped, r.SIM, r.SIMWindow, p.SwappedHours)
-	add(line.Swapped, r.ContestedSIM, r.ContestedSIMWindow, p.SwappedHours)
-	add(line.Ported, r.PortAt, r.PortWindow, p.PortedHours)
-	add(line.Ported, r.ContestedPort, r.ContestedPortWindow, p.PortedHours)
+	add(line.Recycled, r.ContestedTenure, 24*p.RecycledDays)
+	add(line.Swapped, r.SIM, p.SwappedHours)
+	add(line.Swapped, r.ContestedSIM, p.SwappedHours)
+	add(line.Ported, r.PortAt, p.PortedHours)
 	return all
 }
 
@@ -67,7 +66,7 @@ func applicable(r *line.Row, p *policy.Policy, now line.Instant) (map[line.Statu
 	for _, c := range changes {
 		has[c.status] = true
 	}
-	has[line.Swapped] = has[line.Swapped] || r.PortAt != line.Never && int64(now) < int64(r.PortWindow)+int64(p.PortedHours)*3600
+	has[line.Swapped] = has[line.Swapped] || r.PortAt != line.Never && int64(now) < int64(r.PortAt)+int64(p.PortedHours)*3600
 	return has, changes
 }
 
@@ -148,7 +147,6 @@ func TestMostRecentChangeIsTheStatus(t *testing.T) {
 			t.Parallel()
 			r := line.NoRow()
 			r.State, r.Network, r.Tenure, r.SIM, r.PortAt = line.StateActive, home, test.tenure, test.sim, test.port
-			r.SIMWindow, r.PortWindow = r.SIM, r.PortAt
 			if got := viewOf(r, 200).Status; got != test.want {
 				t.Errorf("the line is %s, not %s", got, test.want)
 			}
@@ -156,16 +154,14 @@ func TestMostRecentChangeIsTheStatus(t *testing.T) {
 	}
 }
 
-// Every signal has its start, its end by the clock, and its source. The start is that of
-// the effect also where the window runs from a late report.
+// Every signal has its start, its end by the clock, and its source. A withdrawn port has no signal.
 func TestSignalsHaveSinceUntilAndSource(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
 	r := line.NoRow()
 	r.State, r.StateSince, r.Until, r.Network, r.Tenure, r.SIM, r.PortAt = line.StateNoticed, 50, 90*hour, home, 10, 20, 30
-	r.SIMWindow, r.PortWindow = 25, 35
-	r.ContestedTenure, r.ContestedSIM, r.ContestedSIMWindow, r.ContestedPort, r.ContestedPortWindow = 11, 21, 26, 31, 36
+	r.ContestedTenure, r.ContestedSIM, r.ContestedPort = 11, 21, 31
 	r.BarAt, r.BarReason, r.HolderBarAt, r.HolderBarUntil, r.NumberBarAt, r.NumberBarUntil = 41, line.ReasonDebt, 42, 99, 43, line.Never
 	r.HighAt, r.MediumAt, r.BlackAt = 44, 45, 46
 	want := []line.Signal{
@@ -176,11 +172,10 @@ func TestSignalsHaveSinceUntilAndSource(t *testing.T) {
 		{Status: line.Flagged, Since: 44, Until: line.Instant(44).Add(p.Flagged()), Source: line.Sector, Level: line.LevelHigh},
 		{Status: line.Recycled, Since: 10, Until: line.Instant(10).Add(p.Recycled()), Source: line.Operator},
 		{Status: line.Recycled, Since: 11, Until: line.Instant(11).Add(p.Recycled()), Source: line.Operator, Contested: true},
-		{Status: line.Swapped, Since: 20, Until: line.Instant(25).Add(p.Swapped()), Source: line.Operator},
-		{Status: line.Swapped, Since: 21, Until: line.Instant(26).Add(p.Swapped()), Source: line.Operator, Contested: true},
-		{Status: line.Swapped, Since: 30, Until: line.Instant(35).Add(p.Ported()), Source: line.ClearingHouse},
-		{Status: line.Ported, Since: 30, Until: line.Instant(35).Add(p.Ported()), Source: line.ClearingHouse},
-		{Status: line.Ported, Since: 31, Until: line.Instant(36).Add(p.Ported()), Source: line.Operator, Contested: true},
+		{Status: line.Swapped, Since: 20, Until: line.Instant(20).Add(p.Swapped()), Source: line.Operator},
+		{Status: line.Swapped, Since: 21, Until: line.Instant(21).Add(p.Swapped()), Source: line.Operator, Contested: true},
+		{Status: line.Swapped, Since: 30, Until: line.Instant(30).Add(p.Ported()), Source: line.ClearingHouse},
+		{Status: line.Ported, Since: 30, Until: line.Instant(30).Add(p.Ported()), Source: line.ClearingHouse},
 		{Status: line.PendingChurn, Since: 50, Until: 90 * hour, Source: line.Operator},
 	}
 	if got := viewOf(r, 60).Signals; !slices.Equal(got, want) {
@@ -201,12 +196,11 @@ func TestWindowsEndByTheClock(t *testing.T) {
 			lasts  time.Duration
 		}{
 			{line.Recycled, func(r *line.Row) { r.Tenure = since }, p.Recycled()},
-			{line.Swapped, func(r *line.Row) { r.SIM, r.SIMWindow = since-5, since }, p.Swapped()},
-			{line.Ported, func(r *line.Row) { r.PortAt, r.PortWindow = since-5, since }, p.Ported()},
+			{line.Swapped, func(r *line.Row) { r.SIM = since }, p.Swapped()},
+			{line.Ported, func(r *line.Row) { r.PortAt = since }, p.Ported()},
 			{line.Flagged, func(r *line.Row) { r.MediumAt = since }, p.Flagged()},
 			{line.Recycled, func(r *line.Row) { r.ContestedTenure = since }, p.Recycled()},
-			{line.Swapped, func(r *line.Row) { r.ContestedSIM, r.ContestedSIMWindow = since-5, since }, p.Swapped()},
-			{line.Ported, func(r *line.Row) { r.ContestedPort, r.ContestedPortWindow = since-5, since }, p.Ported()},
+			{line.Swapped, func(r *line.Row) { r.ContestedSIM = since }, p.Swapped()},
 		} {
 			status := window.status
 			r := line.NoRow()

@@ -55,12 +55,6 @@ func anyRow(t *rapid.T, now line.Instant) line.Row {
 		}
 		return now - hour*line.Instant(rapid.Int32Range(0, 480).Draw(t, label+" hours ago"))
 	}
-	window := func(at line.Instant, label string) line.Instant {
-		if at == line.Never {
-			return at
-		}
-		return min(now, at+hour*line.Instant(rapid.SampledFrom([]int32{0, 0, 30, 200}).Draw(t, label)))
-	}
 	soon := func(label string) line.Instant {
 		return now + hour*line.Instant(rapid.Int32Range(-10, 10).Draw(t, label))
 	}
@@ -70,10 +64,8 @@ func anyRow(t *rapid.T, now line.Instant) line.Row {
 		r.Network = rapid.SampledFrom([]numbering.Network{home, other}).Draw(t, "network")
 		r.StateSince = now - hour*line.Instant(rapid.Int32Range(0, 480).Draw(t, "state since"))
 		r.Tenure, r.SIM, r.PortAt = maybe("tenure"), maybe("sim"), maybe("port")
-		r.SIMWindow, r.PortWindow = window(r.SIM, "sim late"), window(r.PortAt, "port late")
 		if rapid.IntRange(0, 3).Draw(t, "contested") == 0 {
 			r.ContestedTenure, r.ContestedSIM, r.ContestedPort = maybe("contested tenure"), maybe("contested sim"), maybe("contested port")
-			r.ContestedSIMWindow, r.ContestedPortWindow = window(r.ContestedSIM, "contested sim late"), window(r.ContestedPort, "contested port late")
 		}
 		r.Bits = rapid.SampledFrom([]line.Bits{0, 0, line.FirstHolder}).Draw(t, "first holder")
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
-// From the announced date on a line counts as churned by the clock. Later events do not
+// From the announced date on a line counts as churned by the clock, until it is used after all. An end does not
 // change when it ended.
 func TestAnnouncedChurnTakesEffectByTheClock(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestAnnouncedChurnTakesEffectByTheClock(t *testing.T) {
 	}{
 		"at the date":      {nil, line.Quarantined},
 		"ended later":      {[]line.Event{event(line.End, date+hour)}, line.Quarantined},
-		"used later":       {[]line.Event{event(line.Use, date+hour)}, line.Quarantined},
+		"used later":       {[]line.Event{event(line.Unbar, date-hour), event(line.Use, date+hour)}, line.Normal},
 		"used before":      {[]line.Event{event(line.Unbar, date-hour), event(line.Use, date-hour)}, line.Normal},
 		"given back":       {[]line.Event{event(line.Unbar, date-hour), event(line.Reinstate, date+hour)}, line.Normal},
 		"barred as before": {[]line.Event{event(line.Reinstate, date+hour)}, line.Barred},

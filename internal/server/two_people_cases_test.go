@@ -62,11 +62,11 @@ func orderCase(f order.Form, prepare func(*twoPeople), done string) actionCase {
 	}
 }
 
-// event returns the number of the first event of the line.
+// event returns the number of the held event of the line, or of its first.
 func (w *twoPeople) event() string {
 	w.Helper()
 	var seq int64
-	if err := w.pool.QueryRow(w.Context(), `SELECT min(seq) FROM line_event`).Scan(&seq); err != nil {
+	if err := w.pool.QueryRow(w.Context(), `SELECT seq FROM line_event ORDER BY hold DESC NULLS LAST, seq LIMIT 1`).Scan(&seq); err != nil {
 		w.Fatal(err)
 	}
 	return strconv.FormatInt(seq, 10)
@@ -100,12 +100,13 @@ func heldByShare(w *twoPeople) {
 	id := uuid.New()
 	from := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
 	value(w.orders.Supply.ApplyEvents(w.Context(), from, []supply.Item{
-		{ID: "e1", PhoneNumber: number, Type: "ASSIGNED", EffectiveAt: time.Now().AddDate(0, 0, -400).Format(time.RFC3339)},
+		{ID: "e1", PhoneNumber: number, Type: "PARKED", EffectiveAt: time.Now().AddDate(0, 0, -500).Format(time.RFC3339)},
+		{ID: "e2", PhoneNumber: number, Type: "USED", EffectiveAt: time.Now().AddDate(0, 0, -400).Format(time.RFC3339)},
 	}))(w)
 	owner := pgtest.Open(w, w.pool.Config().ConnString(), "") // the service cannot change an event
 	defer owner.Close()
 	for _, table := range []string{"line_event", "line_open"} {
-		value(owner.Exec(w.Context(), `UPDATE `+table+` SET hold = $1`, int16(line.HoldShare)))(w)
+		value(owner.Exec(w.Context(), `UPDATE `+table+` SET hold = $1 WHERE hold <> 0`, int16(line.HoldMass)))(w)
 	}
 }
 

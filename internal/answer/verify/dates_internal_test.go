@@ -104,7 +104,7 @@ func TestDatesOfALine(t *testing.T) {
 		}, "2026-01-01 day 2026-01-01; 2026-01-01 day 2026-01-01" + noPort},
 		"an unknown tenure":                 {func(l *linestore.Lookup) { l.Row.Tenure = line.Never }, "null unknown 2026-01-01; null unknown 2026-01-01" + noPort},
 		"a swap that its operator withdrew": {func(l *linestore.Lookup) { l.Row.ContestedSIM = instant("2026-03-01T10:00:00Z") }, tenure + "null unknown null" + noPort},
-		"a port that its operator withdrew": {func(l *linestore.Lookup) { l.Row.ContestedPort = instant("2026-03-01T10:00:00Z") }, tenure + "null unknown null; null unknown null"},
+		"a port that was withdrawn":         {func(l *linestore.Lookup) { l.Row.ContestedPort = instant("2026-03-01T10:00:00Z") }, tenure + "null unknown null; null unknown null"},
 		"a new holder that was withdrawn":   {func(l *linestore.Lookup) { l.Row.ContestedTenure = instant("2026-03-01T10:00:00Z") }, "null unknown null; null unknown null" + noPort},
 		"SIM changes are not required":      {func(l *linestore.Lookup) { l.Policy.SIMFreshnessHours = 0 }, tenure + "null unknown null" + noPort},
 		"SIM changes are supplied later than the rest": {func(l *linestore.Lookup) {

@@ -159,7 +159,7 @@ func (r *impactRun) verifyMany(n int) {
 }
 
 var impactKinds = []line.Kind{
-	line.Assign, line.Transfer, line.ChangeSIM, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.GiveNotice, line.Park, line.Return, line.Deactivate,
+	line.Assign, line.Transfer, line.ChangeSIM, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.GiveNotice, line.Park, line.Deactivate,
 	line.Use, line.End, line.End, line.Reinstate, line.ClaimPort, line.ReleasePort,
 }
 

@@ -133,7 +133,7 @@ in the audit trail; a person can look up so many different numbers on a day. Onl
 			if e.Voided {
 				result = "VOIDED"
 			}
-			if e.Result == client.ResultWaiting || e.Result == client.ResultConflict {
+			if e.Result == client.ResultWaiting {
 				result += " " + e.Reason
 			}
 			rows = append(rows, []string{"event " + e.Event, strings.TrimSpace(e.Type + " " + e.Code), console.FormatTime(e.EffectiveAt), e.Source, result, e.ID})

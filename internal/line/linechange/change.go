@@ -39,8 +39,8 @@ func (c *Change) History() *line.History {
 	}
 	h.Events = append(h.Events, c.NewEvents...)
 	for i := range c.NewEvents {
-		if e := &c.NewEvents[i]; e.Base != nil && e.Kind != line.Restate {
-			h.Base = e.Base // also where a snapshot gives it to a number that only events spoke of
+		if e := &c.NewEvents[i]; e.Base != nil && !e.Restates() {
+			h.Base = e.Base
 		}
 	}
 	return h
@@ -187,6 +187,11 @@ func (c *Change) IsVoided(seq int64) bool {
 	return i >= 0 && outcomes[i] == line.Voided
 }
 
+// IsVoidedBy reports whether an authority has voided an event.
+func (c *Change) IsVoidedBy(a line.Authority, seq int64) bool {
+	return slices.ContainsFunc(c.History().Events, func(e line.Event) bool { return e.Kind == line.Void && e.Target == seq && e.Authority == a })
+}
+
 // IsConfirmed reports whether the regulator has confirmed a held event.
 func (c *Change) IsConfirmed(seq int64) bool {
 	return slices.ContainsFunc(c.History().Events, func(e line.Event) bool { return e.Kind == line.Confirm && e.Target == seq })
@@ -211,17 +216,24 @@ func (c *Change) refold() { c.Row, c.outcomes = line.Fold(c.History(), c.Terms, 
 // they will be.
 func (c *Change) Open() (before, after []line.OpenEvent) {
 	if h := c.StoredHistory; h != nil {
-		row, outcomes := line.Fold(h, c.Terms, line.Forever)
-		before = h.Open(c.Number, &row, outcomes)
+		_, outcomes := line.Fold(h, c.Terms, line.Forever)
+		before = h.Open(c.Number, outcomes)
 	}
-	return before, c.History().Open(c.Number, &c.Row, c.outcomes)
+	return before, c.History().Open(c.Number, c.outcomes)
 }
 
 // RemoveLast undoes the last Add.
-func (c *Change) RemoveLast() { c.remove(1) }
+func (c *Change) RemoveLast() { c.Remove(1) }
 
-// remove undoes as many Add.
-func (c *Change) remove(events int) {
+// OutcomeOf returns the outcome of an event.
+func (c *Change) OutcomeOf(seq int64) line.Outcome {
+	h := c.History()
+	_, outcomes := line.Fold(h, c.Terms, line.Forever)
+	return outcomes[slices.IndexFunc(h.Events, func(e line.Event) bool { return e.Seq == seq })]
+}
+
+// Remove undoes as many Add.
+func (c *Change) Remove(events int) {
 	c.NewEvents = c.NewEvents[:max(len(c.NewEvents)-events, 0)]
 	if len(c.NewEvents) == 0 {
 		c.Row = c.Stored
@@ -258,33 +270,6 @@ func (c *Change) VoidImport(id int32, note string, r Rules) error {
 	return nil
 }
 
-// PlacedByClearingHouse reports whether the clearing house has placed the number with
-// the network that served it at a time: it reported the port, or confirmed it.
-func (c *Change) PlacedByClearingHouse(at line.Instant) bool {
-	row := c.RowAt(at)
-	if row.PortAt == line.Never {
-		return false
-	}
-	h := c.History()
-	_, outcomes := line.Fold(h, c.Terms, at)
-	for i := range h.Events {
-		e, o := &h.Events[i], outcomes[i]
-		placed := o == line.Applied || o == line.Revived || o == line.SameNetwork
-		if e.Kind == line.Port && placed && e.Peer == row.Network && e.Effective >= row.PortAt {
-			return true
-		}
-	}
-	return false
-}
-
-// IsMissing reports whether an earlier file of the network lacked the number, and
-// nothing has settled that.
-func (c *Change) IsMissing(n numbering.Network) bool {
-	return c.unsettled(func(e *line.Event, o line.Outcome) bool {
-		return e.Kind == line.Miss && e.Network == n && o == line.Applied
-	})
-}
-
 // ReportedAfter reports whether an operator's event about the tenure took effect
 // after an instant. Such an event prevails over an older snapshot.
 func (c *Change) ReportedAfter(after line.Instant) bool {
@@ -315,7 +300,7 @@ func (c *Change) IsLastDonor(e *line.Event, rangeHolder numbering.Network) bool 
 	_, outcomes := line.Fold(h, c.Terms, e.Effective)
 	ported := line.Never
 	for i := range h.Events {
-		if moved := outcomes[i] == line.Applied || outcomes[i] == line.Revived; moved && h.Events[i].Recipient() != 0 {
+		if moved := h.Events[i].Kind == line.Port && outcomes[i] == line.Applied; moved {
 			ported = max(ported, h.Events[i].Effective)
 		}
 	}
@@ -333,6 +318,28 @@ func (c *Change) IsLastDonor(e *line.Event, rangeHolder numbering.Network) bool 
 		claimed = claimed || x.Kind == line.ClaimPort && x.Network == e.Network && x.Effective > ported && outcomes[i] != line.Voided
 	}
 	return donor == e.Network && !claimed
+}
+
+// IsDonorLate reports whether the event that was added last is about the time before a port that was known by
+// then, is by the network that lost the number, and changes the line. A SIM change and a bar are heard all the same.
+func (c *Change) IsDonorLate() bool {
+	h := c.History()
+	e := &h.Events[len(h.Events)-1]
+	if e.Authority != line.Operator || e.Kind == line.ChangeSIM || e.Kind == line.Bar || e.Kind.IsHalf() {
+		return false
+	}
+	without := line.History{Base: h.Base, Events: h.Events[:len(h.Events)-1]}
+	before, outcomes := line.Fold(&without, c.Terms, line.Forever)
+	took := func(p line.Event, o line.Outcome) bool {
+		after := p.Effective > e.Effective || p.Effective == e.Effective && e.Kind.BeforePort()
+		return p.Kind == line.Port && o == line.Applied && after && p.Peer != e.Network
+	}
+	for i := range without.Events {
+		if took(without.Events[i], outcomes[i]) {
+			return !before.Same(&c.Row)
+		}
+	}
+	return false
 }
 
 // ShedsBarOrFlag reports whether a new holder would free the number of a bar or a

@@ -1,79 +1,67 @@
 package linechange
 
 import (
-	"slices"
-
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
-// WaitForPort keeps a row about a number of whose port to the network nothing is
-// known. It counts when the port is reported. It returns NoEffect if the number was
-// with the network and has left it.
+// WaitForPort keeps a row about a number of whose port to the network nothing is known, until the port is
+// reported. Where the network that has the number has released it to this one, the row is the claim.
 func (d *Comparison) WaitForPort() (Verdict, error) {
 	h := d.Change.History()
-	_, outcomes := line.Fold(h, d.Change.Terms, line.Forever)
-	var row *line.Event // that waits already
 	for i := range h.Events {
-		if e := &h.Events[i]; isWaitingRow(e, d.File.Network) && outcomes[i] == line.Pending {
-			row = e
+		if e := &h.Events[i]; d.Change.isWaitingRow(e, d.File.Network) {
+			if sameContent(e.Base, d.File) {
+				return Unchanged, nil
+			}
+			d.void(e) // only the newest waits
 		}
 	}
-	if row != nil && sameContent(row.Base, d.File) {
-		return Unchanged, nil
-	}
-	if row != nil {
-		d.void(row) // only the newest waits
-	}
-	e := restatement(d.File, d.AsOf, 0)
+	d.keepBaseline(true)
+	e := restatement(d.File, d)
 	e.Outside = true
-	d.keepBaseline(&e)
 	d.add(e)
-	if d.outcomes()[d.Events[len(d.Events)-1].Seq] != line.Pending {
-		d.clear()
-		return NoEffect, d.err
+	if release, ok := d.Change.LoneHalf(line.ReleasePort, d.File.Network); ok && d.err == nil {
+		claim := d.event(line.ClaimPort, max(release.Effective, min(d.File.Tenure, d.AsOf)))
+		claim.Outside = true
+		d.add(claim)
+		if d.err = d.Change.SettleHalves(d.Rules); d.err == nil {
+			d.err = d.Change.CompareWaitingRows(d.Rules)
+		}
+		if d.Change.RowAt(d.AsOf).Network == d.File.Network {
+			return Changed, d.err
+		}
+		d.Change.RemoveLast() // the release was of another port, long ago
+		d.Events = d.Events[:len(d.Events)-1]
 	}
-	return Waiting, d.err
+	return Kept, d.err
 }
 
-// isWaitingRow reports whether an event is a row of a network that waited for a port.
-func isWaitingRow(e *line.Event, n numbering.Network) bool {
-	return e.Kind == line.Restate && e.Outside && e.Network == n
+// isWaitingRow reports whether an event is a row of a network that waits for a port.
+func (c *Change) isWaitingRow(e *line.Event, n numbering.Network) bool {
+	return e.Restates() && e.Outside && e.Network == n && !c.IsVoided(e.Seq)
 }
 
-// JudgeWaitingRow judges a row of a snapshot that waited for a port, where the event
-// that was added last lets it count: then it restates what was known of the line, and
-// a restatement can be held.
-func (c *Change) JudgeWaitingRow(r Rules) error {
+// CompareWaitingRows compares the rows of snapshots that waited for the port that brought the number to its
+// network. It is called after each event that may be that port.
+func (c *Change) CompareWaitingRows(r Rules) error {
 	h := c.History()
-	if !slices.ContainsFunc(h.Events, func(e line.Event) bool { return isWaitingRow(&e, c.Row.Network) }) {
-		return nil
-	}
-	_, now := line.Fold(h, c.Terms, line.Forever)
-	h.Events = h.Events[:len(h.Events)-1]
-	_, before := line.Fold(h, c.Terms, line.Forever)
 	for i := range h.Events {
 		row := &h.Events[i]
-		if !isWaitingRow(row, c.Row.Network) || now[i] != line.Applied || before[i] != line.Pending {
+		if !c.isWaitingRow(row, c.Row.Network) || !c.Row.State.Ongoing() || c.RowAt(row.Effective).Network != row.Network {
 			continue
 		}
-		d := Comparison{Rules: r, Change: c, File: row.Base, Dated: true, Supplier: row.Supplier, AsOf: row.Effective, Last: line.Never}
+		d := Comparison{Rules: r, Change: c, File: row.Base, Dated: row.Base.Until != line.Never, Supplier: row.Supplier, AsOf: row.Effective, Last: line.Never}
 		d.void(row)
-		d.Events = nil
-		v, err := d.Run()
-		if v != Waiting || err != nil {
-			c.remove(len(d.Events) + 1) // it counts by itself
+		if d.err != nil {
+			return d.err
 		}
-		return err
+		d.Events = nil
+		if _, err := d.Run(); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// void withdraws an event of the network.
-func (d *Comparison) void(target *line.Event) {
-	e := d.event(line.Void, target.Effective)
-	e.Target = target.Seq
-	d.add(e)
 }
 
 func sameContent(a, b *line.Baseline) bool {

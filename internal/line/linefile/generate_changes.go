@@ -46,7 +46,7 @@ var changesByState = [...][]stateChange{
 	},
 	line.StateNoticed: {{line.End, 700, churnReason}, {line.Use, 300, nil}},
 	line.StateEnded:   {{line.Assign, 900, nil}, {line.Reinstate, 100, nil}},
-	line.StateParked:  {{line.Return, 900, nil}, {line.End, 100, surrenderReason}},
+	line.StateParked:  {{line.Use, 900, nil}, {line.End, 100, surrenderReason}},
 	line.StateBarred:  {{line.Unbar, 800, nil}, {line.End, 200, surrenderReason}},
 }
 

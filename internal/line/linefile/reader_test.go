@@ -171,7 +171,7 @@ func drawEvent(t *rapid.T, f form) (row linefile.Row, cells map[string]string) {
 // reportedKinds are the kinds of event that suppliers report.
 func reportedKinds() []line.Kind {
 	return slices.DeleteFunc(line.Kinds(), func(k line.Kind) bool {
-		return k == line.Confirm || k == line.Restate || k == line.Name || k == line.Miss
+		return k == line.Confirm || k == line.Restate
 	})
 }
 

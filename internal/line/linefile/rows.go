@@ -270,7 +270,7 @@ func (r *Reader) kind() (line.Kind, problem) {
 // isReported reports whether suppliers report events of the kind. The others are made
 // by staff, or by the import of a snapshot.
 func isReported(k line.Kind) bool {
-	return k != line.Confirm && k != line.Restate && k != line.Name && k != line.Miss
+	return k != line.Confirm && k != line.Restate
 }
 
 // checkText checks a cell whose text is used as it is.

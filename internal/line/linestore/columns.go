@@ -15,9 +15,9 @@ import (
 var (
 	fixedNames   = []string{"number", "version", "baseline", "network", "state", "bits", "bar_reason", "holder_bar_reason", "number_bar_reason"}
 	instantNames = []string{
-		"state_since", "tenure_start", "sim_at", "newest", "until", "ended_after", "port_at", "sim_window", "port_window", "bar_at",
+		"state_since", "tenure_start", "sim_at", "newest", "until", "ended_after", "port_at", "bar_at",
 		"holder_bar_at", "holder_bar_until", "number_bar_at", "number_bar_until", "flag_medium_at", "flag_high_at", "flag_very_high_at", "black_at",
-		"contested_tenure", "contested_sim", "contested_sim_window", "contested_port", "contested_port_window", "doubt_at",
+		"contested_tenure", "contested_sim", "contested_port", "doubt_at",
 	}
 	columns = strings.Join(append(append([]string{}, fixedNames...), instantNames...), ", ")
 )
@@ -49,7 +49,7 @@ type impliedTime struct {
 	follows line.Instant
 }
 
-func implied(r *line.Row) [6]impliedTime {
+func implied(r *line.Row) [2]impliedTime {
 	since := r.StateSince
 	if since == line.Never {
 		since = r.Tenure
@@ -57,10 +57,6 @@ func implied(r *line.Row) [6]impliedTime {
 	newest := max(since, r.Tenure, r.SIM, r.PortAt, r.BarAt, r.HolderBarAt, r.NumberBarAt, r.MediumAt, r.HighAt, r.VeryHighAt, r.BlackAt)
 	return [...]impliedTime{
 		{&r.StateSince, r.Tenure},
-		{&r.SIMWindow, r.SIM},
-		{&r.PortWindow, r.PortAt},
-		{&r.ContestedSIMWindow, r.ContestedSIM},
-		{&r.ContestedPortWindow, r.ContestedPort},
 		{&r.Newest, newest},
 	}
 }

@@ -78,7 +78,7 @@ func ReleaseCoverage(ctx context.Context, tx pg.Tx, n numbering.Network, t line.
 		UPDATE supply_coverage SET supplied_through = greatest(supplied_through, held_through), held_from = NULL, held_through = NULL, updated_at = $3
 		WHERE network = $1 AND topic = $2 AND held_from IS NOT NULL
 			AND NOT EXISTS (SELECT FROM line_open WHERE network = $1 AND outcome = $4 AND hold = $5) RETURNING *)`+recordChanged,
-		n, t, now, int16(line.Held), int16(line.HoldShare))
+		n, t, now, int16(line.Held), int16(line.HoldMass))
 	if err != nil {
 		return fmt.Errorf("linestore: release the coverage: %w", err)
 	}

@@ -36,7 +36,7 @@ func Histories(ctx context.Context, from pg.DB, numbers []phone.Number, rows map
 			return nil, fmt.Errorf("linestore: read events: %w", err)
 		}
 		h := all[n]
-		if h.Events = append(h.Events, e); e.Base != nil && e.Kind != line.Restate {
+		if h.Events = append(h.Events, e); e.Base != nil && !e.Restates() {
 			h.Base = e.Base
 		}
 	}
@@ -94,10 +94,10 @@ func ReplaceOpen(ctx context.Context, tx pg.Tx, numbers []phone.Number, open []l
 	if len(open) == 0 {
 		return nil
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"line_open"}, []string{"number", "seq", "outcome", "hold", "network", "reported_at"},
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"line_open"}, []string{"number", "seq", "outcome", "half", "hold", "network", "reported_at"},
 		pgx.CopyFromSlice(len(open), func(i int) ([]any, error) {
 			o := &open[i]
-			return []any{o.Number.Int(), o.Seq, int16(o.Outcome), int16(o.Hold), int16(o.Network), o.ReportedAt}, nil
+			return []any{o.Number.Int(), o.Seq, int16(o.Outcome), o.Half, int16(o.Hold), int16(o.Network), o.ReportedAt}, nil
 		}))
 	if err != nil {
 		return fmt.Errorf("linestore: store open events: %w", err)

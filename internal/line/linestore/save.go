@@ -86,7 +86,7 @@ type rowColumns struct {
 	number                                      []int64
 	version, baseline, from                     []int32
 	network, state, bits, bar, holderBar, onBar []int16
-	times                                       [24][]int32
+	times                                       [20][]int32
 }
 
 func (t *rowColumns) add(c *ChangedRow) {

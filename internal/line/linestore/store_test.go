@@ -153,7 +153,7 @@ func TestStoredEventsAreReadWithEveryColumn(t *testing.T) {
 	base := filled[line.Baseline](20)
 	full := filled[line.Event](40)
 	full.ReportedAt, full.Base = time.Date(2026, 1, 2, 3, 4, 5, 678000, time.UTC), &base
-	full.Kind, full.Authority, full.Code, full.Hold = line.ChangeSIM, line.Operator, line.ReasonDebt, line.HoldShare
+	full.Kind, full.Authority, full.Code, full.Hold = line.ChangeSIM, line.Operator, line.ReasonDebt, line.HoldMass
 	restated := full
 	other := filled[line.Baseline](60)
 	base.State, other.State = line.StateParked, line.StateEnded

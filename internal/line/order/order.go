@@ -152,7 +152,7 @@ func (s *Service) Create(ctx context.Context, from supply.Supplier, f Form) (Ord
 		if err != nil {
 			return err
 		}
-		switch approval.ActionOf(kindOf(f.Action, isPast(&e, now), before.ended || checked.Hold == line.HoldShare)).Rule {
+		switch approval.ActionOf(kindOf(f.Action, isPast(&e, now), before.ended || checked.Hold == line.HoldMass)).Rule {
 		case approval.TwoPeople:
 			o.State = Pending
 			return s.store(ctx, tx, &o)

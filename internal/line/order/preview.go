@@ -30,7 +30,7 @@ func (s *Service) Preview(ctx context.Context, from supply.Supplier, f Form) (Pr
 		return e, err
 	}, func(tx pg.Tx, e *supply.RegulatorEvent, hold line.Hold) (approval.Kind, error) {
 		before, err := barsBefore(ctx, tx, e.Number, f.Action, now)
-		return kindOf(f.Action, isPast(e, now), before.ended || hold == line.HoldShare), err
+		return kindOf(f.Action, isPast(e, now), before.ended || hold == line.HoldMass), err
 	})
 }
 

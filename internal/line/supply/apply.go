@@ -117,33 +117,40 @@ func (cs *changeSet) applyEvent(ctx context.Context, i *item, seq int64) error {
 	// Within a second a new holder comes before a blacklisting. One that is reported
 	// after it does not.
 	blocked := i.event.Kind.StartsTenure() && c.Row.BlackAt == i.event.Effective
-	before := c.Row
+	before, then := c.Row, c.RowAt(i.event.Effective)
 	outcome := c.Add(i.event)
+	waits := outcome == line.Waiting && i.event.Outside && i.event.Kind != line.ClaimPort
 	switch {
 	case outcome == line.Blocked || blocked:
 		c.RemoveLast()
 		i.refuse("phoneNumber", "BLACKLISTED", "The number is blacklisted: no new tenure can begin until the regulator releases it.")
 		return nil
-	case outcome == line.Pending && cs.pendingRoom <= 0:
+	case waits && cs.pendingRoom <= 0:
 		c.RemoveLast()
 		i.refuse("phoneNumber", "TOO_MANY_WAITING", "Too many events of this network wait for a port. Send it again when the ports have been reported.")
 		return nil
-	case outcome == line.Pending:
-		cs.pendingRoom--
-	case outcome == line.Applied || outcome == line.NotInState || outcome == line.HalfPort || outcome == line.Revived:
-		i.event.Hold = cs.holdReason(&i.event, c)
-		if err := cs.countShare(ctx, &i.event, &before, c); err != nil {
-			return err
-		}
-		if i.event.Hold != 0 {
-			c.RemoveLast()
-			outcome = c.Add(i.event)
-		}
 	}
-	i.result.Outcome, i.result.Reason, i.result.Message = outcomeOf(outcome, i.event.Hold)
+	if waits {
+		cs.pendingRoom--
+	}
+	rules := cs.comparisonRules(ctx)
+	i.event.Hold = cs.holdReason(&i.event, &before, c)
+	added := len(c.NewEvents)
+	if err := c.SettleHalves(rules); err != nil {
+		return err
+	}
+	if err := cs.countShare(ctx, &i.event, &before, c); err != nil {
+		return err
+	}
+	if i.event.Hold != 0 {
+		c.Remove(len(c.NewEvents) - added + 1)
+		c.Add(i.event)
+	}
+	outcome = c.OutcomeOf(i.event.Seq)
+	i.result.Outcome, i.result.Reason, i.result.Message = outcomeOf(outcome, &i.event)
 	cs.useID(i.event.Supplier, i.event.ID, i.number)
-	cs.counts.countEvent(&i.event, c.RowWithoutLast(i.event.Effective))
-	return c.JudgeWaitingRow(cs.comparisonRules(ctx))
+	cs.counts.countEvent(&i.event, then)
+	return c.CompareWaitingRows(rules)
 }
 
 // usedID is an id that a supplier gave to an event.
@@ -185,8 +192,8 @@ func (s *Service) loadUsed(ctx context.Context, tx pg.Tx, cs *changeSet, items [
 		return nil
 	}
 	var waiting, lines int64
-	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM line_open WHERE network = $1 AND outcome = $2),
-		coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, cs.supplier.network, int16(line.Pending)).Scan(&waiting, &lines)
+	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM line_open WHERE network = $1 AND outcome = $2 AND NOT half),
+		coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, cs.supplier.network, int16(line.Waiting)).Scan(&waiting, &lines)
 	if err != nil {
 		return fmt.Errorf("supply: count waiting events: %w", err)
 	}
@@ -237,7 +244,7 @@ func (cs *changeSet) resolveVoid(i *item, c *linechange.Change) bool {
 // mayVoid refuses the void of an event that is voided already, or too old.
 func (cs *changeSet) mayVoid(i *item, c *linechange.Change) bool {
 	switch target := c.BySeq(i.event.Target); {
-	case c.IsVoided(target.Seq):
+	case c.IsVoidedBy(line.Regulator, target.Seq), i.event.Authority != line.Regulator && c.IsVoided(target.Seq):
 		i.refuse("voids", "VOIDED", "The event has already been voided.")
 	case i.event.Authority != line.Regulator && cs.now.Sub(target.ReportedAt) > cs.policy.Backdating():
 		i.refuse("voids", "TOO_OLD", "The event was reported longer ago than the policy allows. Ask the regulator to void it.")
@@ -268,44 +275,34 @@ func (cs *changeSet) resolveConfirm(i *item, c *linechange.Change) bool {
 }
 
 // outcomeOf returns how a stored event is reported to its supplier.
-func outcomeOf(o line.Outcome, hold line.Hold) (outcome, reason, message string) {
-	switch o {
-	case line.HalfPort:
-		return Conflict, "HALF_PORT", "The port takes effect when the other network, or the clearing house, reports it too."
-	case line.NotInState:
-		return NoEffect, "STATE", "The event changes nothing in the state that the line had at that time. It takes effect if a missing earlier event is reported."
-	case line.SameNetwork:
-		return NoEffect, "SAME_NETWORK", "The number was already with that network."
-	case line.NotFlagOwner:
-		return NoEffect, "NOT_YOUR_FLAG", "Somebody else set the flag."
-	case line.Voided:
-		return NoEffect, "VOIDED", "The event has already been voided."
-	case line.GaveWay:
-		return NoEffect, "PORTED", "The number was ported shortly afterwards. The tenure goes on at the other network."
-	case line.Pending:
+func outcomeOf(o line.Outcome, e *line.Event) (outcome, reason, message string) {
+	switch {
+	case o == line.Held:
+		return Waiting, e.Hold.String(), holdMessages[e.Hold]
+	case o == line.Waiting && e.Kind == line.Void:
+		return Waiting, "HALF_PORT", "Both networks have reported this port. It is undone when the other network voids its half, too, or by the regulator."
+	case o == line.Waiting && e.Kind.IsHalf() && (e.Kind == line.ClaimPort || !e.Outside):
+		return Waiting, "HALF_PORT", "The port takes effect when the other network, or the clearing house, reports it too."
+	case o == line.Waiting:
 		return Waiting, "NOT_SERVING", "The number was with another network at that time. The event takes effect when the port to this network is reported."
-	case line.Held:
-		return Waiting, hold.String(), holdMessages[hold]
-	case line.Superseded:
-		return Conflict, "SUPERSEDED", "The number had been ported when this was reported. The event has no effect, and the regulator's staff see it."
-	case line.Overtaken:
-		return Conflict, "OVERTAKEN", "The number had been ported when this was reported, and the event would undo something. It has no effect, and the regulator's staff see it."
-	case line.Locked:
-		return Conflict, "LOCKED", "Both networks have reported this port. It is undone when the other network voids its half, too, or by the regulator."
-	case line.Revived:
-		return Conflict, "ENDED_BEFORE", "The tenure had ended more than 72 hours before. The port begins a new one, and the regulator's staff see it."
-	case line.Applied, line.NotYet, line.Blocked: // applyEvent has refused what is blocked
+	case o == line.GaveWay:
+		return NoEffect, "PORTED", "The number was ported shortly afterwards. The tenure goes on at the other network."
+	case o == line.Voided:
+		return NoEffect, "VOIDED", "The event has already been voided."
+	case o == line.NoEffect && e.Kind == line.Port:
+		return NoEffect, "SAME_NETWORK", "The number was already with that network."
+	case o == line.NoEffect && e.Kind == line.Unflag:
+		return NoEffect, "NOT_YOUR_FLAG", "You have set no flag that is in force."
+	case o == line.NoEffect:
+		return NoEffect, "STATE", "The event changes nothing in the state that the line had at that time. It takes effect if a missing earlier event is reported."
 	}
 	return Applied, "", ""
 }
 
 // holdMessages say what happens to an event that is held.
 var holdMessages = map[line.Hold]string{
-	line.HoldBackdated: "It took effect longer ago than the policy allows. It counts when the regulator's staff confirm it.",
+	line.HoldTooOld:    "It took effect long ago, or before your newest file, and would lift something. It counts when the regulator's staff confirm it.",
 	line.HoldEarly:     "A bar or a flag would still be in force. The new tenure counts when the regulator's staff confirm it.",
-	line.HoldShare:     "Too many of the network's lines changed at once. It counts when the regulator's staff confirm it.",
-	line.HoldEndVoid:   "The end stands until the regulator's staff confirm that it was wrong. If the holder has the number back, report REINSTATED.",
-	line.HoldSnapshot:  "The network's newer snapshot still shows what this event would undo. It counts when the regulator's staff confirm it.",
-	line.HoldDenied:    "The network's file denies what was reported, and names no later change. What was reported stands. The file's row counts when the regulator's staff confirm it.",
-	line.HoldRestated:  "The network's file takes away a change of the last 400 days, or moves it earlier. The row counts when the regulator's staff confirm it.",
+	line.HoldMass:      "Too many of the network's lines changed at once. It counts when the regulator's staff confirm it.",
+	line.HoldDonorLate: "The number had been ported when this was reported. It counts when the regulator's staff confirm it.",
 }

@@ -123,7 +123,7 @@ func (cs *changeSet) checkAuthority(i *item, c *linechange.Change) (field, reaso
 	switch {
 	case e.Kind == line.Reinstate && row.State == line.StateEnded:
 		holder = row.Network // the network that ended the tenure gets it back
-	case e.Kind == line.ReleasePort && row.State == line.StateEnded && row.Network == e.Network && e.Effective <= row.StateSince.Add(line.EndGrace):
+	case e.Kind == line.ReleasePort && row.State == line.StateEnded && row.Network == e.Network && e.Effective <= row.StateSince.Add(line.PortGrace):
 		holder = row.Network // the end gives way to the port that the release is about
 	case e.Kind == line.ClaimPort && holder == e.Network && row.State != line.StateEnded:
 		return "phoneNumber", "NOT_ALLOWED", "The number is already with this network."

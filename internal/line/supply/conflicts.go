@@ -17,8 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
-// OpenEvent is an event that is stored and does not count, or that contradicts
-// another one. Staff decide about it, or ask the networks.
+// OpenEvent is an event that is stored and does not count. Staff decide about it, or ask the networks.
 type OpenEvent struct {
 	Number      phone.Number
 	Seq         int64
@@ -30,7 +29,7 @@ type OpenEvent struct {
 	Holder      string // code of the network that has the number; empty if it is not known
 	EffectiveAt time.Time
 	ReportedAt  time.Time
-	Outcome     string // WAITING or CONFLICT
+	Outcome     string // WAITING
 	Reason      string
 	Message     string
 	Status      line.Status // of the line now
@@ -52,15 +51,15 @@ type OpenPosition struct {
 	Seq        int64
 }
 
-// needsStaff selects the rows of line_open that do more than wait for a report that may still
-// come: $1 is the code of those that do, and $2 since when they wait too long.
-const needsStaff = `(outcome <> $1 OR reported_at < $2)`
+// needsStaff selects the rows of line_open that do more than wait for a port that may still
+// be reported: $1 is the code of those that do, and $2 since when they wait too long.
+const needsStaff = `(outcome <> $1 OR half OR reported_at < $2)`
 
 // CountOpen counts the events that [Service.OpenEvents] lists without a filter, most at the
 // most.
 func (s *Service) CountOpen(ctx context.Context, most int) (n int, err error) {
 	err = s.Pool.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM line_open WHERE `+needsStaff+` LIMIT $3) AS open`,
-		int16(line.Pending), s.now().Add(-pendingTime), most).Scan(&n)
+		int16(line.Waiting), s.now().Add(-pendingTime), most).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("supply: count open events: %w", err)
 	}
@@ -87,7 +86,7 @@ func (s *Service) OpenEvents(ctx context.Context, q OpenQuery) ([]OpenEvent, err
 	rows, err := s.Pool.Query(ctx, `SELECT number, seq FROM line_open
 		WHERE ($3::smallint IS NULL OR network = $3) AND CASE WHEN $4 THEN outcome = $5 ELSE `+needsStaff+` END
 			AND (reported_at, seq) > ($6, $7) ORDER BY reported_at, seq LIMIT $8`,
-		int16(line.Pending), now.Add(-pendingTime), network, q.Held, int16(line.Held), q.After.ReportedAt, q.After.Seq, q.Limit)
+		int16(line.Waiting), now.Add(-pendingTime), network, q.Held, int16(line.Held), q.After.ReportedAt, q.After.Seq, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("supply: list open events: %w", err)
 	}
@@ -160,10 +159,7 @@ func (s *Service) openEvent(ctx context.Context, n phone.Number, seq int64, r ru
 			Recipient: r.plan.Code(e.Recipient()), Holder: r.plan.Code(linechange.HolderOf(&lookup.Row, lookup.Holder)), EffectiveAt: e.Effective.Time(),
 			ReportedAt: e.ReportedAt, Status: lookup.View(r.now).Status,
 		}
-		o.Outcome, o.Reason, o.Message = outcomeOf(outcomes[i], e.Hold)
-		if e.Kind == line.Miss {
-			o.Outcome, o.Reason, o.Message = Conflict, "MISSING", "The clearing house placed the number with this network, and the network's file does not have it."
-		}
+		o.Outcome, o.Reason, o.Message = outcomeOf(outcomes[i], e)
 		if outcomes[i] == line.Held {
 			confirmed := append(slices.Clip(h.Events), line.Event{
 				Seq: 1 << 62, Kind: line.Confirm, Authority: line.Regulator, Target: e.Seq, ReportedAt: r.now, Until: line.Never, EndedAfter: line.Never,

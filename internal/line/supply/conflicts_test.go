@@ -84,9 +84,9 @@ func TestClaimAloneChangesNothing(t *testing.T) {
 	s := onMTN(t)
 	airtel, before := operator("AIRTEL"), s.row(number(1))
 	claim := s.event(number(1), "PORT_CLAIMED", 3)
-	s.wantOutcome(airtel, claim, "CONFLICT HALF_PORT")
+	s.wantOutcome(airtel, claim, "WAITING HALF_PORT")
 	s.wantStatus(number(1), "NORMAL MTN")
-	for _, kind := range []string{"SIM_CHANGED", "USED", "PARKED", "INACTIVE", "RETURNED", "TRANSFERRED"} {
+	for _, kind := range []string{"SIM_CHANGED", "USED", "PARKED", "INACTIVE", "TRANSFERRED"} {
 		s.wantOutcome(airtel, s.event(number(1), kind, 1), "WAITING NOT_SERVING")
 	}
 	s.wantOutcome(airtel, s.event(number(1), "ASSIGNED", 1), "REFUSED NOT_YOURS")
@@ -97,7 +97,7 @@ func TestClaimAloneChangesNothing(t *testing.T) {
 	}
 	s.wantStatus(number(1), "NORMAL MTN")
 	s.wantOutcome(operator("MTN"), s.event(number(1), "PARKED", 1), "APPLIED")
-	s.wantOpen("PORT_CLAIMED by AIRTEL to AIRTEL, held by MTN: CONFLICT HALF_PORT")
+	s.wantOpen("PORT_CLAIMED by AIRTEL to AIRTEL, held by MTN: WAITING HALF_PORT")
 
 	s.wantOutcome(airtel, s.void(claim), "APPLIED")
 	s.wantOpen()
@@ -108,17 +108,17 @@ func TestClaimAloneChangesNothing(t *testing.T) {
 func TestReleaseAloneLeavesTheLineInDoubt(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
-	const open = "PORT_RELEASED by MTN to AIRTEL, held by MTN: CONFLICT HALF_PORT"
+	const open = "PORT_RELEASED by MTN to AIRTEL, held by MTN: WAITING HALF_PORT"
 	release := s.release(number(1), "AIRTEL", 3)
-	s.wantOutcome(operator("MTN"), release, "CONFLICT HALF_PORT")
+	s.wantOutcome(operator("MTN"), release, "WAITING HALF_PORT")
 	s.wantStatus(number(1), "UNKNOWN DISPUTED MTN")
 	s.wantOpen(open)
-	s.wantOutcome(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 2), "CONFLICT HALF_PORT") // it was not released to Glo
+	s.wantOutcome(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 2), "WAITING HALF_PORT") // it was not released to Glo
 	s.wantStatus(number(1), "UNKNOWN DISPUTED MTN")
-	s.wantOpen(open, "PORT_CLAIMED by GLO to GLO, held by MTN: CONFLICT HALF_PORT")
+	s.wantOpen(open, "PORT_CLAIMED by GLO to GLO, held by MTN: WAITING HALF_PORT")
 	s.wantOutcome(operator("MTN"), s.void(release), "APPLIED")
 	s.wantStatus(number(1), "NORMAL MTN") // the claim of a rival raises no doubt
-	s.wantOpen("PORT_CLAIMED by GLO to GLO, held by MTN: CONFLICT HALF_PORT")
+	s.wantOpen("PORT_CLAIMED by GLO to GLO, held by MTN: WAITING HALF_PORT")
 }
 
 // A claim and a release together move the number, whichever takes effect first and
@@ -143,12 +143,12 @@ func TestClaimAndReleaseMoveTheNumber(t *testing.T) {
 				s.wantLate(operator("AIRTEL"), s.event(number(1), "PORT_CLAIMED", tc.claimed), want)
 			}
 			release := func(want string) { s.wantLate(operator("MTN"), s.release(number(1), "AIRTEL", tc.released), want) }
-			s.wantLate(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 5), "CONFLICT HALF_PORT")
+			s.wantLate(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 5), "WAITING HALF_PORT")
 			if tc.claimFirst {
-				claim("CONFLICT HALF_PORT")
+				claim("WAITING HALF_PORT")
 				release("APPLIED")
 			} else {
-				release("CONFLICT HALF_PORT")
+				release("WAITING HALF_PORT")
 				claim("APPLIED")
 			}
 			s.wantStatus(number(1), "PORTED AIRTEL")
@@ -156,37 +156,33 @@ func TestClaimAndReleaseMoveTheNumber(t *testing.T) {
 			if at := row.PortAt.Time(); !at.Equal(s.daysAgo(2)) {
 				t.Errorf("ported at %v, want when the second half took effect", at)
 			}
-			if from := row.PortWindow.Time(); !from.Equal(s.clock) {
-				t.Errorf("the window runs from %v, want from the late report", from)
-			}
-			s.wantOpen("PORT_CLAIMED by GLO to GLO, held by AIRTEL: CONFLICT HALF_PORT")
+			s.wantOpen("PORT_CLAIMED by GLO to GLO, held by AIRTEL: WAITING HALF_PORT")
 		})
 	}
 }
 
-// Halves that have met are locked: the void of one counts once the other network has
-// voided the other half, too. Until then the port stands, and the void is a conflict.
-// The signal of the port stays, contested, and what the donor could not undo counts
-// again.
-func TestHalvesThatHaveMetAreLocked(t *testing.T) {
+// The void of half of a port counts once the other network has voided the other half, too.
+// Until then the port stands, and staff see the void. What the recipient reported waits
+// again, and nobody hears that nothing has changed.
+func TestPortOfHalvesIsUndoneByBothNetworks(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
 	airtel, mtn := operator("AIRTEL"), operator("MTN")
 	claim, release := s.event(number(1), "PORT_CLAIMED", 2), s.release(number(1), "AIRTEL", 2)
-	s.wantOutcome(airtel, claim, "CONFLICT HALF_PORT")
+	s.wantOutcome(airtel, claim, "WAITING HALF_PORT")
 	s.wantOutcome(mtn, release, "APPLIED")
 	s.wantOutcome(airtel, s.event(number(1), "PARKED", 1), "APPLIED")
-	s.wantOutcome(mtn, s.void(release), "CONFLICT LOCKED")
+	s.wantOutcome(mtn, s.void(release), "WAITING HALF_PORT")
 	s.wantStatus(number(1), "PORTED AIRTEL")
-	s.wantOpen("VOIDED by MTN, held by AIRTEL: CONFLICT LOCKED")
+	s.wantOpen("VOIDED by MTN, held by AIRTEL: WAITING HALF_PORT")
 	s.wantOutcome(airtel, s.void(claim), "APPLIED")
-	s.wantStatus(number(1), "PORTED MTN") // contested
+	s.wantStatus(number(1), "NORMAL MTN")
 	s.wantOpen()
 	row := s.row(number(1))
 	if row.PortAt != line.Never || !row.ContestedPort.Time().Equal(s.daysAgo(2)) || row.State != line.StateActive {
 		t.Errorf("the row is %+v", row)
 	}
-	if n := s.count(`SELECT count(*) FROM line_open WHERE outcome = $1`, int16(line.Pending)); n != 1 {
+	if n := s.count(`SELECT count(*) FROM line_open WHERE outcome = $1`, int16(line.Waiting)); n != 1 {
 		t.Errorf("%d events of the recipient are pending again, want 1", n)
 	}
 }
@@ -206,15 +202,16 @@ func TestRegulatorWithdrawsHalfOfAPort(t *testing.T) {
 			t.Parallel()
 			s := onMTN(t)
 			claim, release := s.event(number(1), "PORT_CLAIMED", 2), s.release(number(1), "AIRTEL", 2)
-			s.wantOutcome(operator("AIRTEL"), claim, "CONFLICT HALF_PORT")
+			s.wantOutcome(operator("AIRTEL"), claim, "WAITING HALF_PORT")
 			s.wantOutcome(operator("MTN"), release, "APPLIED")
 			switch tc.voidedBy {
 			case "AIRTEL":
-				s.wantLate(operator("AIRTEL"), s.void(claim), "CONFLICT LOCKED")
+				s.wantLate(operator("AIRTEL"), s.void(claim), "WAITING HALF_PORT")
 			case "MTN":
-				s.wantLate(operator("MTN"), s.void(release), "CONFLICT LOCKED")
+				s.wantLate(operator("MTN"), s.void(release), "WAITING HALF_PORT")
 			}
 			s.createOrder(regulator(), number(1), "VOID", of(s.seq(number(1), tc.kind)))
+			s.wantRefusedOrder("VOID", s.seq(number(1), tc.kind), "event NOT_ALLOWED")
 			if got := s.status(number(1)); got != "NORMAL MTN" && (tc.kind != line.ClaimPort || got != "UNKNOWN DISPUTED MTN") { // MTN's release is alone now
 				t.Errorf("the line is %s", got)
 			}
@@ -225,8 +222,8 @@ func TestRegulatorWithdrawsHalfOfAPort(t *testing.T) {
 	}
 }
 
-// An end that was reported at most 72 hours before a port gives way to it. An older
-// one stands; the port then begins a new tenure, and is a conflict.
+// An end at most 72 hours before a port gives way to it. An older one stands; the port
+// then begins a new tenure.
 func TestPortAfterAnEnd(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
@@ -241,12 +238,12 @@ func TestPortAfterAnEnd(t *testing.T) {
 	}
 	s.wantOutcome(house, s.port(number(1), 2), "APPLIED")
 	s.wantStatus(number(1), "PORTED AIRTEL")
-	s.wantOutcome(house, s.port(number(2), 2), "CONFLICT ENDED_BEFORE")
+	s.wantOutcome(house, s.port(number(2), 2), "APPLIED")
 	s.wantStatus(number(2), "RECYCLED AIRTEL")
 	if a, b := s.row(number(1)), s.row(number(2)); !a.Tenure.Time().Equal(s.daysAgo(400)) || !b.Tenure.Time().Equal(s.daysAgo(2)) {
 		t.Errorf("the tenures began at %v and %v", a.Tenure.Time(), b.Tenure.Time())
 	}
-	s.wantOpen("PORTED by  to AIRTEL, held by AIRTEL: CONFLICT ENDED_BEFORE")
+	s.wantOpen()
 }
 
 // A report of the clearing house alone moves a number, and matches the claims and
@@ -255,21 +252,21 @@ func TestClearingHouseAloneMovesTheNumber(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
 	house := newSupplier(line.ClearingHouse, "")
-	s.wantOutcome(operator("AIRTEL"), s.event(number(1), "PORT_CLAIMED", 6), "CONFLICT HALF_PORT")
-	s.wantOutcome(operator("AIRTEL"), s.event(number(1), "PORT_CLAIMED", 5), "CONFLICT HALF_PORT") // sent again, under a new id
-	s.wantOutcome(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 4), "CONFLICT HALF_PORT")
+	s.wantOutcome(operator("AIRTEL"), s.event(number(1), "PORT_CLAIMED", 6), "WAITING HALF_PORT")
+	s.wantOutcome(operator("AIRTEL"), s.event(number(1), "PORT_CLAIMED", 5), "WAITING HALF_PORT") // sent again, under a new id
+	s.wantOutcome(operator("GLO"), s.event(number(1), "PORT_CLAIMED", 4), "WAITING HALF_PORT")
 	port := s.port(number(1), 3)
 	s.wantOutcome(operator("AIRTEL"), port, "REFUSED NOT_ALLOWED")
 	s.wantStatus(number(1), "NORMAL MTN")
 	s.wantOutcome(house, port, "APPLIED")
 	s.wantStatus(number(1), "PORTED AIRTEL")
-	s.wantOpen("PORT_CLAIMED by GLO to GLO, held by AIRTEL: CONFLICT HALF_PORT")
+	s.wantOpen("PORT_CLAIMED by GLO to GLO, held by AIRTEL: WAITING HALF_PORT")
 	s.wantOutcome(house, s.event(number(1), "SIM_CHANGED", 1), "REFUSED NOT_ALLOWED")
 }
 
 // The donor's events about the time after the port are refused. Those about the time
-// before it that are reported when the port is known count if they add something;
-// ends are superseded, and what undoes something is overtaken.
+// before it that are reported when the port is known are held if they would change the
+// line and are no new SIM and no bar.
 func TestDonorReportsOnlyAboutTheTimeBeforeThePort(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
@@ -289,21 +286,22 @@ func TestDonorReportsOnlyAboutTheTimeBeforeThePort(t *testing.T) {
 		s.wantOutcome(mtn, lie, "REFUSED NOT_YOURS")
 	}
 	s.wantStatus(number(1), "NORMAL AIRTEL")
-	late := s.event(number(1), "BARRED", 21)
+	late := s.event(number(1), "BARRED", 22)
 	late.Reason = "DEBT"
 	s.wantLate(mtn, late, "APPLIED")
 	s.wantStatus(number(1), "BARRED AIRTEL")
-	s.wantLate(mtn, s.event(number(1), "UNBARRED", 21), "CONFLICT OVERTAKEN")
-	s.wantLate(mtn, s.void(late), "CONFLICT OVERTAKEN")
-	s.wantLate(mtn, end(24), "CONFLICT SUPERSEDED")
+	s.wantLate(mtn, s.event(number(1), "UNBARRED", 21), "WAITING DONOR_LATE")
+	s.wantLate(mtn, s.void(late), "WAITING DONOR_LATE")
+	s.wantLate(mtn, end(24), "WAITING DONOR_LATE")
 	s.wantLate(mtn, end(22), "NO_EFFECT PORTED") // as donors do when a number leaves
 	s.wantStatus(number(1), "BARRED AIRTEL")
 	s.wantOutcome(operator("AIRTEL"), s.event(number(1), "UNBARRED", 1), "APPLIED")
 	s.wantStatus(number(1), "NORMAL AIRTEL")
-	s.wantLate(operator("AIRTEL"), s.event(number(1), "SIM_CHANGED", 22), "WAITING NOT_SERVING") // nor the recipient of the time before
+	s.wantLate(operator("AIRTEL"), s.event(number(1), "SIM_CHANGED", 24), "WAITING NOT_SERVING") // nor the recipient about a time more than 72 hours before
+	s.wantLate(operator("AIRTEL"), s.event(number(1), "SIM_CHANGED", 22), "NO_EFFECT STATE")     // the SIM that came with the port
 	s.wantStatus(number(1), "NORMAL AIRTEL")
-	s.wantOpen("UNBARRED by MTN, held by AIRTEL: CONFLICT OVERTAKEN", "VOIDED by MTN, held by AIRTEL: CONFLICT OVERTAKEN",
-		"ENDED by MTN, held by AIRTEL: CONFLICT SUPERSEDED")
+	s.wantOpen("UNBARRED by MTN, held by AIRTEL: WAITING DONOR_LATE", "VOIDED by MTN, held by AIRTEL: WAITING DONOR_LATE",
+		"ENDED by MTN, held by AIRTEL: WAITING DONOR_LATE")
 }
 
 // The last donor is refused, unless it has claimed the number back since the port:
@@ -315,7 +313,7 @@ func TestLastDonorReportsAgainOnceItHasClaimedTheNumberBack(t *testing.T) {
 	s.wantOutcome(house, s.port(number(1), 20), "APPLIED")
 	s.wantOutcome(mtn, s.event(number(1), "SIM_CHANGED", 9), "REFUSED NOT_YOURS")
 	s.wantOutcome(glo, s.event(number(1), "SIM_CHANGED", 9), "WAITING NOT_SERVING") // it was never the donor
-	s.wantOutcome(mtn, s.event(number(1), "PORT_CLAIMED", 8), "CONFLICT HALF_PORT")
+	s.wantOutcome(mtn, s.event(number(1), "PORT_CLAIMED", 8), "WAITING HALF_PORT")
 	s.wantOutcome(mtn, s.event(number(1), "SIM_CHANGED", 7), "WAITING NOT_SERVING")
 	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 7), "REFUSED NOT_YOURS")
 	s.wantStatus(number(1), "NORMAL AIRTEL")
@@ -332,7 +330,7 @@ func TestLastDonorWithAVoidedClaimIsRefused(t *testing.T) {
 	s := onMTN(t)
 	s.wantOutcome(newSupplier(line.ClearingHouse, ""), s.port(number(1), 20), "APPLIED")
 	claim := s.event(number(1), "PORT_CLAIMED", 8)
-	s.wantOutcome(operator("MTN"), claim, "CONFLICT HALF_PORT")
+	s.wantOutcome(operator("MTN"), claim, "WAITING HALF_PORT")
 	s.wantLate(operator("MTN"), s.void(claim), "APPLIED")
 	s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 1), "REFUSED NOT_YOURS")
 }
@@ -408,7 +406,7 @@ func TestOpenEventsAreListed(t *testing.T) {
 		waiting = append(waiting, s.event(n(i), "USED", 1))
 		want = append(want, supply.OpenEvent{
 			Number: s.parse(n(i)), Type: "PORT_CLAIMED", ID: claims[len(claims)-1].ID, Source: "OPERATOR", Network: "AIRTEL", Recipient: "AIRTEL", Holder: "MTN",
-			EffectiveAt: s.daysAgo(2), ReportedAt: s.clock, Outcome: supply.Conflict, Reason: "HALF_PORT", Status: line.Unknown,
+			EffectiveAt: s.daysAgo(2), ReportedAt: s.clock, Outcome: supply.Waiting, Reason: "HALF_PORT", Status: line.Unknown,
 		})
 	}
 	s.reportNow(airtel, claims...)

@@ -1,6 +1,7 @@
 package supply_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,25 +28,32 @@ type heldCase struct {
 }
 
 var heldCases = map[string]heldCase{
-	"a SIM change of long ago": {
-		func(s *env) { s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 31), "WAITING BACKDATED") },
-		line.ChangeSIM, "WAITING BACKDATED", "UNKNOWN DISPUTED MTN", "SWAPPED MTN", "NORMAL MTN",
-	},
-	"an end of long ago": {
+	"the lifting of a bar, of long ago": {
 		func(s *env) {
-			e := s.event(number(1), "ENDED", 31)
+			e := s.event(number(1), "BARRED", 40)
+			e.Reason = "LOST"
+			s.wantOutcome(operator("MTN"), e, "APPLIED")
+			s.wantLate(operator("MTN"), s.event(number(1), "UNBARRED", 31), "WAITING TOO_OLD")
+		},
+		line.Unbar, "WAITING TOO_OLD", "BARRED MTN", "NORMAL MTN", "BARRED MTN",
+	},
+	"a reinstatement of long ago": {
+		func(s *env) {
+			e := s.event(number(1), "ENDED", 40)
 			e.Reason = "CHURNED"
-			s.wantLate(operator("MTN"), e, "WAITING BACKDATED")
+			s.wantOutcome(operator("MTN"), e, "APPLIED")
+			s.wantLate(operator("MTN"), s.event(number(1), "REINSTATED", 31), "WAITING TOO_OLD")
 		},
-		line.End, "WAITING BACKDATED", "UNKNOWN DISPUTED MTN", "QUARANTINED MTN", "NORMAL MTN",
+		line.Reinstate, "WAITING TOO_OLD", "QUARANTINED MTN", "NORMAL MTN", "QUARANTINED MTN",
 	},
-	"a flag of long ago": { // not of the network that serves the line, so it raises no doubt
+	"an end that the donor reports when the port is known": { // not of the network that serves the line, so it raises no doubt
 		func(s *env) {
-			e := s.event(number(1), "FLAGGED", 31)
-			e.Level = "HIGH"
-			s.wantLate(newSupplier(line.Sector, ""), e, "WAITING BACKDATED")
+			s.wantOutcome(newSupplier(line.ClearingHouse, ""), s.port(number(1), 20), "APPLIED")
+			e := s.event(number(1), "ENDED", 24)
+			e.Reason = "CHURNED"
+			s.wantLate(operator("MTN"), e, "WAITING DONOR_LATE")
 		},
-		line.Flag, "WAITING BACKDATED", "NORMAL MTN", "FLAGGED MTN", "NORMAL MTN",
+		line.End, "WAITING DONOR_LATE", "NORMAL AIRTEL", "RECYCLED AIRTEL", "NORMAL AIRTEL",
 	},
 	"a new holder while the holder is barred": {
 		func(s *env) {
@@ -62,15 +70,6 @@ var heldCases = map[string]heldCase{
 			s.wantLate(operator("MTN"), s.event(number(1), "ASSIGNED", 0), "WAITING EARLY")
 		},
 		line.Assign, "WAITING EARLY", "BARRED MTN", "BARRED MTN", "BARRED MTN",
-	},
-	"the void of an end": {
-		func(s *env) {
-			e := s.event(number(1), "ENDED", 3)
-			e.Reason = "CHURNED"
-			s.wantOutcome(operator("MTN"), e, "APPLIED")
-			s.wantLate(operator("MTN"), s.void(e), "WAITING END_VOIDED")
-		},
-		line.Void, "WAITING END_VOIDED", "QUARANTINED MTN", "NORMAL MTN", "",
 	},
 }
 
@@ -94,10 +93,7 @@ func TestHeldEventsAreConfirmedOrVoided(t *testing.T) {
 					t.Fatalf("held are %+v, %v", open, err)
 				}
 				word := func(status line.Status) string {
-					if status == line.Unknown {
-						return string(status) + " DISPUTED MTN"
-					}
-					return string(status) + " MTN"
+					return string(status) + tc.before[strings.LastIndex(tc.before, " "):]
 				}
 				o, seq := open[0], s.seq(number(1), tc.kind)
 				if o.Type != tc.kind.String() || o.Outcome+" "+o.Reason != tc.outcome || word(o.Status) != tc.before || word(o.IfConfirmed) != tc.after || o.Message == "" {
@@ -131,21 +127,22 @@ func TestOnlyHeldEventsAreConfirmed(t *testing.T) {
 	s := onMTN(t)
 	s.wantRefusedOrder("CONFIRM", s.seq(number(1), line.Assign), "event NOT_ALLOWED")
 	s.wantRefusedOrder("CONFIRM", "999999", "event NOT_ALLOWED")
-	held := s.event(number(1), "PARKED", 40)
-	s.wantLate(operator("MTN"), held, "WAITING BACKDATED")
+	s.wantOutcome(operator("MTN"), s.event(number(1), "PARKED", 50), "APPLIED")
+	held := s.event(number(1), "USED", 40)
+	s.wantLate(operator("MTN"), held, "WAITING TOO_OLD")
 	s.wantLate(operator("MTN"), s.void(held), "APPLIED")
-	s.wantStatus(number(1), "NORMAL MTN")
+	s.wantStatus(number(1), "PARKED MTN")
 	s.wantOpen()
-	s.wantRefusedOrder("CONFIRM", s.seq(number(1), line.Park), "event NOT_ALLOWED")
+	s.wantRefusedOrder("CONFIRM", s.seq(number(1), line.Use), "event NOT_ALLOWED")
 	if n := s.count(`SELECT count(*) FROM line_order`); n != 0 {
 		t.Errorf("%d orders were stored, want none", n)
 	}
 }
 
-// The limit of backdating is exact: 30 days are no backdating. A bare date is judged
-// by its last second, an end too. It binds operators and sector regulators; the
-// regulator, and the clearing house before its first base, may report any time.
-func TestBackdatedEventsAreHeld(t *testing.T) {
+// The limit of backdating is exact: 30 days are no backdating. A bare date is judged by
+// its last second. It binds what operators report and what would lift something; what
+// adds caution counts however old it is, and the regulator may report any time.
+func TestOldEventsThatLiftAreHeld(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	limit := s.clock.AddDate(0, 0, -30)
@@ -161,19 +158,17 @@ func TestBackdatedEventsAreHeld(t *testing.T) {
 		return e
 	}
 	older := limit.Add(-time.Second).Format(time.RFC3339)
+	for n := range 5 {
+		s.wantOutcome(operator("MTN"), s.event(number(n), "PARKED", 300), "APPLIED")
+	}
 	s.wantLate(operator("MTN"), item(1, "USED", limit.Format(time.RFC3339)), "APPLIED")
-	s.wantLate(operator("MTN"), item(2, "USED", older), "WAITING BACKDATED")
-	s.wantLate(newSupplier(line.Sector, ""), item(1, "FLAGGED", limit.Format(time.RFC3339)), "APPLIED")
-	s.wantLate(newSupplier(line.Sector, ""), item(1, "FLAGGED", older), "WAITING BACKDATED")
-	s.wantLate(newSupplier(line.ClearingHouse, ""), s.port(number(3), 300), "APPLIED")
-	s.atTime(lastOfDay, func() {
-		s.wantLate(operator("MTN"), item(4, "USED", "2026-05-02"), "APPLIED")
-		s.wantLate(operator("MTN"), item(5, "ENDED", "2026-05-02"), "APPLIED")
-	})
-	s.atTime(lastOfDay.Add(time.Second), func() {
-		s.wantLate(operator("MTN"), item(6, "USED", "2026-05-02"), "WAITING BACKDATED")
-		s.wantLate(operator("MTN"), item(7, "ENDED", "2026-05-02"), "WAITING BACKDATED")
-	})
+	s.wantLate(operator("MTN"), item(2, "USED", older), "WAITING TOO_OLD")
+	s.wantLate(newSupplier(line.Sector, ""), item(1, "FLAGGED", older), "APPLIED")
+	s.wantLate(operator("MTN"), item(1, "SIM_CHANGED", older), "APPLIED")
+	s.wantLate(operator("MTN"), item(0, "ENDED", older), "APPLIED")
+	s.wantLate(newSupplier(line.ClearingHouse, ""), s.port(number(9), 300), "APPLIED")
+	s.atTime(lastOfDay, func() { s.wantLate(operator("MTN"), item(3, "USED", "2026-05-02"), "APPLIED") })
+	s.atTime(lastOfDay.Add(time.Second), func() { s.wantLate(operator("MTN"), item(4, "USED", "2026-05-02"), "WAITING TOO_OLD") })
 }
 
 // A supplier may void its own event within the limit of backdating, counted from the
@@ -193,36 +188,6 @@ func TestVoidsOfOldReportsAreRefused(t *testing.T) {
 	s.wantStatus(number(1), "NORMAL MTN")
 }
 
-// Until the void of an end is confirmed the end stands, contested, and the holder can
-// be reinstated.
-func TestEndStandsUntilItsVoidIsConfirmed(t *testing.T) {
-	t.Parallel()
-	s := onMTN(t)
-	end := s.event(number(1), "ENDED", 3)
-	end.Reason = "CHURNED"
-	s.wantOutcome(operator("MTN"), end, "APPLIED")
-	s.wantLate(operator("MTN"), s.void(end), "WAITING END_VOIDED")
-	contested := func() bool {
-		t.Helper()
-		lookup, err := s.Lines.Lookup(t.Context(), s.Pool, s.parse(number(1)), s.clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signals := lookup.View(s.clock).Signals
-		return len(signals) == 1 && signals[0].Status == line.Quarantined && signals[0].Contested
-	}
-	if !contested() {
-		t.Error("the end is not contested")
-	}
-	s.wantLate(operator("MTN"), s.event(number(1), "REINSTATED", 0), "APPLIED")
-	if contested() {
-		t.Error("the end is contested after the holder was reinstated")
-	}
-	if row := s.row(number(1)); row.State != line.StateActive || !row.Tenure.Time().Equal(s.daysAgo(400)) {
-		t.Errorf("the row is %+v", row)
-	}
-}
-
 // The rest of what is held: an operator that lifts what its newer snapshot still
 // shows, while what adds something counts.
 func TestEventBeforeTheLastSnapshotIsHeldIfItLifts(t *testing.T) {
@@ -232,12 +197,12 @@ func TestEventBeforeTheLastSnapshotIsHeldIfItLifts(t *testing.T) {
 	s.baseline(number(1), s.daysAgo(2), line.Baseline{Tenure: line.InstantOf(s.daysAgo(900)), SIM: line.Never, State: line.StateParked, StateSince: line.InstantOf(s.daysAgo(50))})
 	s.supplyThroughNow("MTN")
 	s.wantStatus(number(1), "PARKED MTN")
-	s.wantLate(mtn, s.event(number(1), "RETURNED", 3), "WAITING SNAPSHOT")
+	s.wantLate(mtn, s.event(number(1), "USED", 3), "WAITING TOO_OLD")
 	s.wantStatus(number(1), "PARKED MTN")
-	s.wantOpen("RETURNED by MTN, held by MTN: WAITING SNAPSHOT")
+	s.wantOpen("USED by MTN, held by MTN: WAITING TOO_OLD")
 	s.wantLate(mtn, s.event(number(1), "SIM_CHANGED", 3), "APPLIED")
 	s.wantStatus(number(1), "SWAPPED MTN")
-	s.wantLate(mtn, s.event(number(1), "RETURNED", 1), "APPLIED")
+	s.wantLate(mtn, s.event(number(1), "USED", 1), "APPLIED")
 	if row := s.row(number(1)); row.State != line.StateActive {
 		t.Errorf("the row is %+v", row)
 	}
@@ -247,46 +212,37 @@ func TestEventBeforeTheLastSnapshotIsHeldIfItLifts(t *testing.T) {
 // effect, and reject a void that is held. A confirmation stands.
 func TestRegulatorVoidsWhatTheOperatorCouldNot(t *testing.T) {
 	t.Parallel()
-	t.Run("an end whose void is held", func(t *testing.T) {
-		t.Parallel()
-		s := onMTN(t)
-		end := s.event(number(1), "ENDED", 3)
-		end.Reason = "CHURNED"
-		s.wantOutcome(operator("MTN"), end, "APPLIED")
-		s.wantLate(operator("MTN"), s.void(end), "WAITING END_VOIDED")
-		s.createOrder(regulator(), number(1), "VOID", of(s.seq(number(1), line.End)))
-		s.wantStatus(number(1), "NORMAL MTN")
-		s.wantOpen()
-	})
-	t.Run("an event whose void was overtaken", func(t *testing.T) {
+	t.Run("an event whose void is held", func(t *testing.T) {
 		t.Parallel()
 		s := onMTN(t)
 		bar := s.event(number(1), "BARRED", 22)
 		bar.Reason = "DEBT"
 		s.wantOutcome(operator("MTN"), bar, "APPLIED")
 		s.wantOutcome(newSupplier(line.ClearingHouse, ""), s.port(number(1), 20), "APPLIED")
-		s.wantLate(operator("MTN"), s.void(bar), "CONFLICT OVERTAKEN")
+		s.wantLate(operator("MTN"), s.void(bar), "WAITING DONOR_LATE")
 		s.createOrder(regulator(), number(1), "VOID", of(s.seq(number(1), line.Bar)))
 		s.wantStatus(number(1), "NORMAL AIRTEL")
 	})
 	t.Run("a confirmation", func(t *testing.T) {
 		t.Parallel()
 		s := onMTN(t)
-		s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 40), "WAITING BACKDATED")
-		s.createOrder(regulator(), number(1), "CONFIRM", of(s.seq(number(1), line.ChangeSIM)))
-		s.wantStatus(number(1), "SWAPPED MTN")
+		s.wantOutcome(operator("MTN"), s.event(number(1), "PARKED", 50), "APPLIED")
+		s.wantLate(operator("MTN"), s.event(number(1), "USED", 40), "WAITING TOO_OLD")
+		s.createOrder(regulator(), number(1), "CONFIRM", of(s.seq(number(1), line.Use)))
+		s.wantStatus(number(1), "NORMAL MTN")
 		s.wantRefusedOrder("VOID", s.seq(number(1), line.Confirm), "event NOT_ALLOWED")
-		s.wantStatus(number(1), "SWAPPED MTN")
+		s.wantStatus(number(1), "NORMAL MTN")
 	})
 	t.Run("a void that is held", func(t *testing.T) {
 		t.Parallel()
 		s := onMTN(t)
-		end := s.event(number(1), "ENDED", 3)
-		end.Reason = "CHURNED"
-		s.wantOutcome(operator("MTN"), end, "APPLIED")
-		s.wantLate(operator("MTN"), s.void(end), "WAITING END_VOIDED")
+		bar := s.event(number(1), "BARRED", 22)
+		bar.Reason = "DEBT"
+		s.wantOutcome(operator("MTN"), bar, "APPLIED")
+		s.wantOutcome(newSupplier(line.ClearingHouse, ""), s.port(number(1), 20), "APPLIED")
+		s.wantLate(operator("MTN"), s.void(bar), "WAITING DONOR_LATE")
 		s.createOrder(regulator(), number(1), "VOID", of(s.seq(number(1), line.Void)))
-		s.wantStatus(number(1), "QUARANTINED MTN")
+		s.wantStatus(number(1), "BARRED AIRTEL")
 		s.wantOpen()
 	})
 }
@@ -306,8 +262,8 @@ func TestBackdatedPortsAreHeldOnceThereIsABase(t *testing.T) {
 	end := s.event(number(2), "ENDED", 100)
 	end.Reason = "CHURNED"
 	s.wantOutcome(operator("MTN"), end, "APPLIED")
-	s.wantLate(house, s.port(number(1), 31), "WAITING BACKDATED")
-	s.wantLate(house, s.port(number(2), 31), "WAITING BACKDATED")
+	s.wantLate(house, s.port(number(1), 31), "WAITING TOO_OLD")
+	s.wantLate(house, s.port(number(2), 31), "WAITING TOO_OLD")
 	s.wantStatus(number(1), "NORMAL MTN")
 	s.wantStatus(number(2), "QUARANTINED MTN")
 	s.wantLate(house, s.port(number(1), 30), "APPLIED")

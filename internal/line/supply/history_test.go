@@ -69,7 +69,7 @@ func TestHistoryShowsTenuresAndEvents(t *testing.T) {
 	void := s.void(wrong)
 	s.days(1)
 	s.wantLate(airtel, void, "APPLIED")
-	s.wantLate(airtel, old, "WAITING BACKDATED")
+	s.wantLate(airtel, old, "APPLIED")
 	s.supplyThroughNow("AIRTEL")
 
 	got := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1))})
@@ -91,12 +91,12 @@ func TestHistoryShowsTenuresAndEvents(t *testing.T) {
 	}
 	const day = 24 * time.Hour
 	events := []supply.HistoryEvent{
-		at(end, 411, 15*day, "APPLIED"), at(assigned, 401, time.Minute, "APPLIED"), at(port, 301, time.Minute, "APPLIED"), at(old, 61, 61*day, "WAITING BACKDATED"),
+		at(end, 411, 15*day, "APPLIED"), at(assigned, 401, time.Minute, "APPLIED"), at(port, 301, time.Minute, "APPLIED"), at(old, 61, 61*day, "APPLIED"),
 		at(wrong, 23, time.Minute, "NO_EFFECT VOIDED"), at(void, 23, 23*day, "APPLIED"), at(notice, 21, time.Minute, "APPLIED"),
 	}
 	events[0].Network, events[1].Network = "MTN", "MTN"
 	events[2].Network, events[2].Source = "", "CLEARING_HOUSE"
-	events[3].Held, events[4].Voided, events[6].ChurnAt = "BACKDATED", true, s.daysAgo(-9)
+	events[4].Voided, events[6].ChurnAt = true, s.daysAgo(-9)
 	for i := range got.Events {
 		if got.Events[i].Seq == 0 {
 			t.Errorf("event %d has no seq", i)
@@ -202,9 +202,9 @@ func TestHistoryAsOfAndKnownAt(t *testing.T) {
 		{18, 21, "SWAPPED", 3},
 		{18, 19, "NORMAL", 1}, // as every answer of day 18 said
 		{12, 0, "NORMAL", 1},
-		{25, 21, "SWAPPED", 3}, // both were reported late, so their windows run from day 20
-		{29, 0, "SWAPPED", 4},
-		{30, 0, "NORMAL", 4},
+		{25, 21, "SWAPPED", 3},
+		{25, 0, "SWAPPED", 4}, // contested
+		{26, 0, "NORMAL", 4},
 		{39, 19, "UNKNOWN STALE", 1},
 		{-5, 0, "UNKNOWN NO_SUPPLY", 1}, // its first assurance is of day 0
 		{-500, 0, "UNKNOWN NO_SUPPLY", 0},
@@ -233,18 +233,19 @@ func TestHistoryKnowsWhenAHeldEventWasConfirmed(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
 	start := s.clock
-	s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 40), "WAITING BACKDATED")
+	s.wantOutcome(operator("MTN"), s.event(number(1), "PARKED", 50), "APPLIED")
+	s.wantLate(operator("MTN"), s.event(number(1), "USED", 40), "WAITING TOO_OLD")
 	s.days(3)
-	s.createOrder(regulator(), number(1), "CONFIRM", func(f *order.Form) { f.Event = s.seq(number(1), line.ChangeSIM) })
+	s.createOrder(regulator(), number(1), "CONFIRM", func(f *order.Form) { f.Event = s.seq(number(1), line.Use) })
 	s.supplyThroughNow("MTN")
 	for name, tc := range map[string]struct {
 		asOf, knownAt time.Time
 		want          string
 	}{
-		"now":                      {time.Time{}, time.Time{}, "SWAPPED "}, // its window runs from the confirmation
-		"while it was held":        {start.AddDate(0, 0, 1), start.AddDate(0, 0, 1), "UNKNOWN DISPUTED"},
-		"before it was reported":   {start.Add(-time.Hour), start.Add(-time.Hour), "UNKNOWN NO_SUPPLY"},
-		"then, as it is known now": {start.AddDate(0, 0, -20), time.Time{}, "SWAPPED "},
+		"now":                      {time.Time{}, time.Time{}, "NORMAL "},
+		"while it was held":        {start.AddDate(0, 0, 1), start.AddDate(0, 0, 1), "PARKED "},
+		"before it was reported":   {start.Add(-time.Hour), start.Add(-time.Hour), "PARKED "},
+		"then, as it is known now": {start.AddDate(0, 0, -45), time.Time{}, "PARKED "},
 	} {
 		got := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1)), AsOf: tc.asOf, KnownAt: tc.knownAt})
 		if word := string(got.Status) + " " + string(got.Reason); word != tc.want {
@@ -280,7 +281,7 @@ func TestHistoryOfABaseline(t *testing.T) {
 			}
 		}
 		s.days(1)
-		s.report(operator("MTN"), s.event(number(1), "RETURNED", 0), s.event(number(2), "ASSIGNED", 0), s.event(number(3), "PARKED", 0))
+		s.report(operator("MTN"), s.event(number(1), "USED", 0), s.event(number(2), "ASSIGNED", 0), s.event(number(3), "PARKED", 0))
 	}
 	if _, err := s.Pool.Exec(t.Context(), `INSERT INTO line_event (number, seq, reported_at, effective, supplier, import, kind, authority, network)
 		SELECT $1, nextval('line_event_seq'), now(), $2, 1, id, 7, 1, network FROM supply_import WHERE uid = $3`, s.parse(number(1)).Int(), ago(0), uid); err != nil {

@@ -15,24 +15,28 @@ import (
 )
 
 // holdReason returns why an event must wait for the regulator, or 0. The event has
-// just been applied to the change.
-func (cs *changeSet) holdReason(e *line.Event, c *linechange.Change) line.Hold {
+// just been applied to the change; before is the row without it. What only adds caution is never held for its age.
+func (cs *changeSet) holdReason(e *line.Event, before *line.Row, c *linechange.Change) line.Hold {
+	if e.Authority == line.Regulator || e.Kind == line.ChangeSIM || e.Kind == line.Bar || e.Kind == line.Flag {
+		return 0
+	}
+	outdated := cs.isBackdated(e) || e.Authority == line.Operator && e.Kind.Lifts() && e.Effective < cs.lastSnapshot[e.Network]
+	moves := e.Kind == line.Port || e.Kind.IsHalf()
 	switch {
-	case e.Authority == line.Regulator:
-		return 0
-	case e.Kind == line.Void:
-		if of := c.BySeq(e.Target); e.Authority == line.Operator && of != nil && of.Kind == line.End {
-			return line.HoldEndVoid
-		}
-		return 0
 	case e.Kind == line.Assign && c.ShedsBarOrFlag(e, cs.policy):
 		return line.HoldEarly
-	case cs.isBackdated(e):
-		return line.HoldBackdated
-	case e.Authority == line.Operator && e.Kind.Lifts() && e.Effective < cs.lastSnapshot[e.Network]:
-		return line.HoldSnapshot
+	case c.IsDonorLate():
+		return line.HoldDonorLate
+	case outdated && e.Kind != line.Void && (moves && c.OutcomeOf(e.Seq) != line.NoEffect || cs.isMilder(before, &c.Row)):
+		return line.HoldTooOld
 	}
 	return 0
+}
+
+// isMilder reports whether a line has a less grave status by the new row than by the old one.
+func (cs *changeSet) isMilder(before, after *line.Row) bool {
+	now := line.InstantOf(cs.now)
+	return line.Severity(after, cs.policy, now) < line.Severity(before, cs.policy, now)
 }
 
 // isBackdated reports whether an event took effect longer ago than the policy
@@ -70,7 +74,7 @@ func (cs *changeSet) countShare(ctx context.Context, e *line.Event, before *line
 		e.Counted = true
 		c.MarkCounted()
 	case verdict == share.Beyond:
-		e.Hold = line.HoldShare
+		e.Hold = line.HoldMass
 		if cs.held == nil {
 			cs.held = make(map[line.Topic]line.Instant)
 		}

@@ -140,7 +140,7 @@ func (r *importRun) applyEventRows(ctx context.Context, tx pg.Tx, from *chunk, c
 		switch items[i].result.Outcome {
 		case Applied:
 			counts.Changed++
-		case NoEffect, Conflict:
+		case NoEffect:
 			counts.NoEffect++
 		case Waiting:
 			counts.Waiting++

@@ -180,7 +180,7 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 		}
 		row = row.AsOf(line.InstantOf(r.im.AsOf)) // a churn date may have come
 		base, refusal := r.authoriseRow(from, row)
-		differs := refusal.Reason == "" && (!linechange.Matches(&row, &base, r.zone()) || row.DoubtAt != line.Never)
+		differs := refusal.Reason == "" && (!linechange.Matches(&row, &base) || row.DoubtAt != line.Never)
 		switch {
 		case refusal.Reason == portUnknown, ok && (row.Newest > line.InstantOf(r.im.AsOf) || differs):
 			needEvents = append(needEvents, from)

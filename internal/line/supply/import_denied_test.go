@@ -5,70 +5,57 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/supply"
 )
 
-// A snapshot never removes an event: a row that denies one without naming a later
-// change is a conflict, the event stands, and the line is in doubt.
-func TestRowsThatDenyAnEventAreConflicts(t *testing.T) {
+// A row is worth what its operator could send as events: what it says about the state, the bar and the end counts,
+// whoever reported the last one. It takes back no SIM and no holder that an event reported.
+func TestRowsAreWorthWhatEventsAre(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first, second string
 		events        []string
-		ended         bool // the line does not run, so that nothing is in doubt
+		want          []string // after the events
+		status        string
 	}{
-		"an older SIM":                  {first: "2019-03-04,NEVER,ACTIVE,", second: "2019-03-04,2026-03-05,ACTIVE,", events: []string{"SIM_CHANGED 2026-04-05"}},
-		"no SIM change":                 {first: "2019-03-04,NEVER,ACTIVE,", second: "2019-03-04,NEVER,ACTIVE,", events: []string{"SIM_CHANGED 2026-04-05"}},
-		"an older tenure":               {first: "2019-03-04,,ACTIVE,", second: "2026-03-15,,ACTIVE,", events: []string{"ASSIGNED 2026-04-05"}},
-		"the tenure of the baseline":    {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"ASSIGNED 2026-04-05"}},
-		"in use, parked":                {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"PARKED 2026-04-05"}},
-		"in use before, parked":         {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,2026-04-05", events: []string{"PARKED 2026-04-05"}},
-		"inactive before, parked":       {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,INACTIVE,2026-04-04", events: []string{"PARKED 2026-04-05"}},
-		"inactive, used":                {first: "2019-03-04,,INACTIVE,2026-02-01", second: "2019-03-04,,INACTIVE,2026-02-01", events: []string{"USED 2026-04-05"}},
-		"inactive since before the use": {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,INACTIVE,2026-02-01", events: []string{"USED 2026-04-05"}},
-		"in use, barred":                {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"BARRED 2026-04-05 FRAUD"}},
-		"barred, unbarred":              {first: "2019-03-04,,BARRED,2026-02-01", second: "2019-03-04,,BARRED,2026-02-01", events: []string{"UNBARRED 2026-04-05"}},
-		"in use, ended":                 {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"ENDED 2026-04-05 CHURNED"}, ended: true},
-		"in use before the end":         {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,2026-04-04", events: []string{"ENDED 2026-04-05 CHURNED"}, ended: true},
-		"ended, reinstated":             {first: "2019-03-04,,QUARANTINED,2026-02-01", second: "2019-03-04,,QUARANTINED,2026-02-01", events: []string{"REINSTATED 2026-04-05"}},
-		"ended before a SIM change":     {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,QUARANTINED,2026-04-01", events: []string{"SIM_CHANGED 2026-04-05"}},
-		"ended before a later use":      {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,QUARANTINED,2026-04-01", events: []string{"USED 2026-05-20"}},
-		"of a line known by events":     {second: "2019-03-04,2026-03-05,ACTIVE,", events: []string{"ASSIGNED 2026-03-10", "SIM_CHANGED 2026-04-05"}},
+		"an older SIM":                  {first: "2019-03-04,NEVER,ACTIVE,", second: "2019-03-04,2026-03-05,ACTIVE,", events: []string{"SIM_CHANGED 2026-04-05"}, status: "NORMAL MTN"},
+		"no SIM change":                 {first: "2019-03-04,NEVER,ACTIVE,", second: "2019-03-04,NEVER,ACTIVE,", events: []string{"SIM_CHANGED 2026-04-05"}, status: "NORMAL MTN"},
+		"an older tenure":               {first: "2019-03-04,,ACTIVE,", second: "2026-03-15,,ACTIVE,", events: []string{"ASSIGNED 2026-04-05"}, status: "RECYCLED MTN"},
+		"the tenure of the baseline":    {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"ASSIGNED 2026-04-05"}, status: "RECYCLED MTN"},
+		"in use, parked":                {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"PARKED 2026-04-05"}, want: []string{"USED 2026-05-01T00:00:00Z"}, status: "NORMAL MTN"},
+		"in use before, parked":         {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,2026-04-05", events: []string{"PARKED 2026-04-05"}, want: []string{"USED 2026-05-01T00:00:00Z"}, status: "NORMAL MTN"},
+		"inactive before, parked":       {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,INACTIVE,2026-04-04", events: []string{"PARKED 2026-04-05"}, want: []string{"USED 2026-05-01T00:00:00Z", "INACTIVE 2026-05-01T00:00:00Z"}, status: "INACTIVE MTN"},
+		"inactive, used":                {first: "2019-03-04,,INACTIVE,2026-02-01", second: "2019-03-04,,INACTIVE,2026-02-01", events: []string{"USED 2026-04-05"}, want: []string{"INACTIVE 2026-05-01T00:00:00Z"}, status: "INACTIVE MTN"},
+		"inactive since before the use": {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,INACTIVE,2026-02-01", events: []string{"USED 2026-04-05"}, want: []string{"INACTIVE 2026-05-01T00:00:00Z"}, status: "INACTIVE MTN"},
+		"in use, barred":                {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"BARRED 2026-04-05 FRAUD"}, want: []string{"UNBARRED 2026-05-01T00:00:00Z"}, status: "NORMAL MTN"},
+		"barred, unbarred":              {first: "2019-03-04,,BARRED,2026-02-01", second: "2019-03-04,,BARRED,2026-02-01", events: []string{"UNBARRED 2026-04-05"}, want: []string{"BARRED 2026-05-01T00:00:00Z OTHER"}, status: "BARRED MTN"},
+		"in use, ended":                 {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,", events: []string{"ENDED 2026-04-05 CHURNED"}, want: []string{"REINSTATED 2026-04-04T23:00:01Z"}, status: "NORMAL MTN"},
+		"in use before the end":         {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,2026-04-04", events: []string{"ENDED 2026-04-05 CHURNED"}, want: []string{"REINSTATED 2026-04-04T23:00:01Z"}, status: "NORMAL MTN"},
+		"ended, reinstated":             {first: "2019-03-04,,QUARANTINED,2026-02-01", second: "2019-03-04,,QUARANTINED,2026-02-01", events: []string{"REINSTATED 2026-04-05"}, want: []string{"ENDED 2026-05-01T00:00:00Z CHURNED"}, status: "QUARANTINED MTN"},
+		"ended before a SIM change":     {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,QUARANTINED,2026-04-01", events: []string{"SIM_CHANGED 2026-04-05"}, want: []string{"ENDED the start of 2026-04-01 CHURNED"}, status: "QUARANTINED MTN"},
+		"ended before a later use":      {first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,QUARANTINED,2026-04-01", events: []string{"USED 2026-05-20"}, want: []string{"ENDED the start of 2026-04-01 CHURNED"}, status: "QUARANTINED MTN"},
+		"of a line known by events":     {second: "2019-03-04,2026-03-05,ACTIVE,", events: []string{"ASSIGNED 2026-03-10", "SIM_CHANGED 2026-04-05"}, status: "RECYCLED MTN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newImportEnv(t)
-			rows := actives(1, 20)
-			if c.first != "" {
-				rows = append(rows, number(0)+","+c.first)
+			im := k.secondSnapshot(c.first, c.second, c.events...)
+			if diff := cmp.Diff(c.want, k.events(number(0))[len(c.events):], cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			k.importFile(asOf(march), snapshotOf(rows...))
-			for _, e := range c.events {
-				k.wantOutcome(operator("MTN"), k.item(number(0), e), "APPLIED")
+			want := supply.Counts{NoEffect: 1, Unchanged: 20}
+			if len(c.want) > 0 {
+				want = supply.Counts{Changed: 1, Unchanged: 20}
 			}
-			before := k.row(number(0))
-			im := k.compareRuns("MTN", may, snapshotOf(append(actives(1, 20), number(0)+","+c.second)...))
-			k.wantCounts(im, supply.Counts{Waiting: 1, Unchanged: 20})
+			k.wantCounts(im, want)
 			k.wantRefused(im)
-			k.wantOpen(number(0), "RESTATED WAITING DENIED MTN")
-			after := k.row(number(0))
-			if c.ended {
-				k.wantDoubt(number(0), time.Time{})
-			} else {
-				k.wantDoubt(number(0), reported)
-			}
-			after.DoubtAt, after.Version = line.Never, before.Version
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("the row that denies an event has changed the line:\n%s", diff)
-			}
-			// The event stands even if staff confirm the row, unless it has an end.
-			k.decide(number(0), "CONFIRM", line.Restate)
+			k.wantOpen(number(0))
 			k.wantDoubt(number(0), time.Time{})
-			if r := k.row(number(0)); r.State != line.StateEnded && (r.SIM < before.SIM || r.Tenure < before.Tenure) {
-				t.Errorf("the confirmed row has removed an event: %+v", r)
-			}
+			k.supplyThroughNow("MTN")
+			k.wantStatus(number(0), c.status)
 			k.wantConsistent()
 		})
 	}
@@ -84,9 +71,9 @@ func TestRowsThatNameALaterChangeCount(t *testing.T) {
 	}{
 		"a newer SIM":         {"2019-03-04,NEVER,ACTIVE,", "2019-03-04,2026-04-06,ACTIVE,", []string{"SIM_CHANGED 2026-04-05"}, []string{"SIM_CHANGED 2026-04-06"}},
 		"a newer tenure":      {"2019-03-04,,ACTIVE,", "2026-04-06,,ACTIVE,", []string{"ASSIGNED 2026-04-05"}, []string{"ASSIGNED 2026-04-06"}},
-		"in use after parked": {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,2026-04-06", []string{"PARKED 2026-04-05"}, []string{"RETURNED 2026-04-06"}},
+		"in use after parked": {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,2026-04-06", []string{"PARKED 2026-04-05"}, []string{"USED 2026-04-06"}},
 		"inactive after parked": {
-			"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-06", []string{"PARKED 2026-04-05"}, []string{"RETURNED 2026-04-06", "INACTIVE 2026-04-06"},
+			"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-06", []string{"PARKED 2026-04-05"}, []string{"USED 2026-04-06", "INACTIVE 2026-04-06"},
 		},
 		"inactive after used": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,INACTIVE,2026-04-06", []string{"USED 2026-04-05"}, []string{"INACTIVE 2026-04-06"}},
 		"in use after barred": {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,2026-04-06", []string{"BARRED 2026-04-05 FRAUD"}, []string{"UNBARRED 2026-04-06"}},
@@ -95,7 +82,7 @@ func TestRowsThatNameALaterChangeCount(t *testing.T) {
 		"ended again later": {
 			"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-09",
 			[]string{"ENDED 2026-04-02 SURRENDERED"},
-			[]string{"REINSTATED 2026-04-01T23:00:01Z", "ENDED the start of 2026-04-09 CHURNED"},
+			[]string{"REINSTATED 2026-04-08", "ENDED the start of 2026-04-09 CHURNED"},
 		},
 		"ended after all that was reported": {
 			"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-06", []string{"SIM_CHANGED 2026-04-05"}, []string{"ENDED the start of 2026-04-06 CHURNED"},
@@ -139,7 +126,7 @@ func TestSnapshotAgreesWithEvents(t *testing.T) {
 			"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-10", []string{"BARRED 2026-04-02 FRAUD", "INACTIVE 2026-04-10"}, "BARRED MTN", nil,
 		},
 		"an end that was reported":          {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-02", []string{"ENDED 2026-04-02T11:00:00Z CHURNED"}, "QUARANTINED MTN", nil},
-		"an end that began earlier":         {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED 2026-04-02 CHURNED"}, "QUARANTINED MTN", nil},
+		"an end that began earlier":         {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED 2026-04-02 CHURNED"}, "QUARANTINED MTN", []string{"ENDED the start of 2026-04-01 CHURNED"}},
 		"an event after the snapshot":       {"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-01", []string{"USED 2026-05-20"}, "NORMAL MTN", []string{"INACTIVE 2026-04-01"}},
 		"a SIM change after the snapshot":   {"2019-03-04,NEVER,ACTIVE,", "2019-03-04,NEVER,ACTIVE,", []string{"SIM_CHANGED 2026-05-30"}, "SWAPPED MTN", nil},
 		"a new holder that is only in them": {"", "2026-04-10,,ACTIVE,", []string{"ASSIGNED 2026-04-10T11:00:00Z"}, "RECYCLED MTN", nil},
@@ -183,8 +170,8 @@ func TestFirstSnapshotIsNeverLate(t *testing.T) {
 				k.wantOutcome(operator("MTN"), k.item(number(0), e), "APPLIED")
 			}
 			k.compareRuns("MTN", march, snapshotOf(append(actives(1, 20), number(0)+","+c.row)...))
-			if r := k.row(number(0)); written(r.SIM) != c.sim || r.SIMWindow != r.SIM {
-				t.Errorf("the SIM changed %s, and its window runs from %s", written(r.SIM), written(r.SIMWindow))
+			if r := k.row(number(0)); written(r.SIM) != c.sim {
+				t.Errorf("the SIM changed %s", written(r.SIM))
 			}
 			if late := k.count(`SELECT coalesce(sum(late), 0) FROM supply_day`); late != 0 {
 				t.Errorf("%d changes are counted as late", late)
@@ -206,10 +193,10 @@ func TestEventsBeforeANewerSnapshot(t *testing.T) {
 		"adds an end":          {"2019-03-04,NEVER,ACTIVE,", "ENDED 2026-04-20 CHURNED", "APPLIED"},
 		"adds a holder":        {"2019-03-04,NEVER,ACTIVE,", "ASSIGNED 2026-04-20", "APPLIED"},
 		"parks":                {"2019-03-04,NEVER,ACTIVE,", "PARKED 2026-04-20", "APPLIED"},
-		"lifts a bar":          {"2019-03-04,NEVER,BARRED,2026-04-10", "UNBARRED 2026-04-20", "WAITING SNAPSHOT"},
-		"lifts a state":        {"2019-03-04,NEVER,PARKED,2026-04-10", "RETURNED 2026-04-20", "WAITING SNAPSHOT"},
-		"lifts inactivity":     {"2019-03-04,NEVER,INACTIVE,2026-04-10", "USED 2026-04-20", "WAITING SNAPSHOT"},
-		"lifts an end":         {"2019-03-04,NEVER,QUARANTINED,2026-04-10", "REINSTATED 2026-04-20", "WAITING SNAPSHOT"},
+		"lifts a bar":          {"2019-03-04,NEVER,BARRED,2026-04-10", "UNBARRED 2026-04-20", "WAITING TOO_OLD"},
+		"lifts a state":        {"2019-03-04,NEVER,PARKED,2026-04-10", "USED 2026-04-20", "WAITING TOO_OLD"},
+		"lifts inactivity":     {"2019-03-04,NEVER,INACTIVE,2026-04-10", "USED 2026-04-20", "WAITING TOO_OLD"},
+		"lifts an end":         {"2019-03-04,NEVER,QUARANTINED,2026-04-10", "REINSTATED 2026-04-20", "WAITING TOO_OLD"},
 		"lifts it after asOf":  {"2019-03-04,NEVER,BARRED,2026-04-10", "UNBARRED 2026-05-02", "APPLIED"},
 		"lifts another's line": {"", "UNBARRED 2026-04-20", "APPLIED"},
 	} {
@@ -276,16 +263,17 @@ func TestNewHolderOfAFlaggedLineWaits(t *testing.T) {
 	k.wantConsistent()
 }
 
-// A blacklisted number gets no new tenure by a snapshot either.
-func TestNewHolderOfABlacklistedNumberIsAConflict(t *testing.T) {
+// A blacklisted number gets no new tenure by a snapshot either: the row is refused.
+func TestNewHolderOfABlacklistedNumberIsRefused(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
 	k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
 	black := k.item(number(0), "BLACKLISTED 2026-03-20")
 	k.wantOutcome(newSupplier(line.Regulator, ""), black, "APPLIED")
 	im := k.compareRuns("MTN", may, snapshotOf(append(actives(1, 19), number(0)+",2026-04-10,,ACTIVE,")...))
-	k.wantCounts(im, supply.Counts{Waiting: 1, Unchanged: 19})
-	k.wantOpen(number(0), "RESTATED WAITING DENIED MTN")
+	k.wantCounts(im, supply.Counts{Unchanged: 19, Refused: 1})
+	k.wantRefused(im, "21 tenureStart BLACKLISTED")
+	k.wantEvents(number(0), "BLACKLISTED 2026-03-20")
 	k.wantStatus(number(0), "BLACKLISTED MTN")
 	k.wantConsistent()
 }

@@ -237,7 +237,7 @@ func TestDryRunsOfEvents(t *testing.T) {
 	k.importFile(asOf(march), snapshotOf(actives(0, 40)...))
 	content := eventsOf(
 		"a1,"+number(0)+",SIM_CHANGED,2026-05-10,,,,,,",
-		"a2,"+number(1)+",RETURNED,2026-05-10,,,,,,",
+		"a2,"+number(1)+",REINSTATED,2026-05-10,,,,,,",
 		"a3,"+airtel(1)+",ASSIGNED,2026-05-10,,,,,,",
 		"a3w,"+airtel(1)+",USED,2026-05-10,,,,,,",
 		"a4,"+number(2)+",USED,tomorrow,,,,,,",

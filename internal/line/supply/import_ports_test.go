@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/supply"
@@ -28,7 +27,7 @@ func (k *importEnv) portByHalves(number, date string) {
 	k.t.Helper()
 	release := k.item(number, "PORT_RELEASED "+date)
 	release.Network = "AIRTEL"
-	k.wantOutcome(operator("MTN"), release, "CONFLICT HALF_PORT")
+	k.wantOutcome(operator("MTN"), release, "WAITING HALF_PORT")
 	k.wantOutcome(operator("AIRTEL"), k.item(number, "PORT_CLAIMED "+date), "APPLIED")
 }
 
@@ -41,10 +40,10 @@ func airtels(from, count int) []string {
 }
 
 const (
-	portDay  = "2026-04-01T10:00:00Z"
-	wasPort  = "PORTED " + portDay
-	wasMiss  = "MISSING 2026-05-01T00:00:00Z"
-	missOpen = "MISSING CONFLICT MISSING AIRTEL"
+	portDay     = "2026-04-01T10:00:00Z"
+	wasPort     = "PORTED " + portDay
+	endedAfter  = "ENDED 2026-05-01T00:00:00Z INFERRED after "
+	endedPorted = endedAfter + portDay
 )
 
 // A donor's row about a number that was ported away is reported and not applied. If
@@ -70,8 +69,8 @@ func TestPortedOutNumbersAreReportedNotApplied(t *testing.T) {
 }
 
 // What a donor's file says about the time before a port that is known by now counts
-// if it adds a change. An end shortly before the port gives way to it, and an older
-// one is superseded.
+// if it adds a SIM change. An end shortly before the port gives way to it; an older one,
+// and a new holder, are held.
 func TestRowsOfTheDonorBeforeAPort(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -81,14 +80,14 @@ func TestRowsOfTheDonorBeforeAPort(t *testing.T) {
 		open   []string
 	}{
 		"a SIM change":     {"2024-02-03,2026-04-20,ACTIVE,", supply.Counts{Changed: 1, Unchanged: 19}, []string{"SIM_CHANGED 2026-04-20"}, nil},
-		"an end just then": {"2024-02-03,,QUARANTINED,2026-04-30", supply.Counts{NoEffect: 1, Unchanged: 19}, []string{"ENDED the start of 2026-04-30 CHURNED"}, nil},
+		"an end just then": {"2024-02-03,,QUARANTINED,2026-04-30", supply.Counts{Changed: 1, Unchanged: 19}, []string{"ENDED the start of 2026-04-30 CHURNED"}, nil},
 		"an older end": {
 			"2024-02-03,,QUARANTINED,2026-04-10",
-			supply.Counts{NoEffect: 1, Unchanged: 19},
-			[]string{"ENDED the start of 2026-04-10 CHURNED"},
-			[]string{"ENDED CONFLICT SUPERSEDED MTN"},
+			supply.Counts{Waiting: 1, Unchanged: 19},
+			[]string{"ENDED the start of 2026-04-10 CHURNED held DONOR_LATE"},
+			[]string{"ENDED WAITING DONOR_LATE MTN"},
 		},
-		"a new holder": {"2026-04-10,,ACTIVE,", supply.Counts{NoEffect: 1, Unchanged: 19}, []string{"ASSIGNED 2026-04-10"}, []string{"ASSIGNED CONFLICT SUPERSEDED MTN"}},
+		"a new holder": {"2026-04-10,,ACTIVE,", supply.Counts{Waiting: 1, Unchanged: 19}, []string{"ASSIGNED 2026-04-10 held DONOR_LATE"}, []string{"ASSIGNED WAITING DONOR_LATE MTN"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,8 +113,8 @@ func TestRowsOfTheDonorBeforeAPort(t *testing.T) {
 }
 
 // A recipient's snapshot has the numbers that were ported to it. Their tenure goes on
-// unless the row has a later one: that is a TRANSFERRED, to which flags pass. A tenure
-// that would have begun before the port is not the recipient's to report.
+// unless the row has one from more than a week after the port: that is a TRANSFERRED, to
+// which flags pass.
 func TestRowsOfPortedInNumbers(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
@@ -136,13 +135,13 @@ func TestRowsOfPortedInNumbers(t *testing.T) {
 		number(5)+",2025-01-01,,ACTIVE,",
 	)...))
 	k.wantRefused(im)
-	k.wantCounts(im, supply.Counts{Unchanged: 21, Changed: 4, Waiting: 1})
+	k.wantCounts(im, supply.Counts{Unchanged: 22, Changed: 4})
 	k.wantEvents(number(0), wasPort, "FLAGGED 2026-04-20 HIGH", "TRANSFERRED 2026-04-25")
 	k.wantEvents(number(1), wasPort)
 	k.wantEvents(number(2), wasPort, "SIM_CHANGED 2026-04-20", "PARKED 2026-04-02")
 	k.wantEvents(number(3), wasPort, "INACTIVE "+portDay) // a port makes a line active
 	k.wantEvents(number(4), wasPort, "BARRED "+portDay+" OTHER")
-	k.wantEvents(number(5), wasPort, "RESTATED 2026-05-01T00:00:00Z held DENIED (2025-01-01,UNKNOWN,ACTIVE,2025-01-01)")
+	k.wantEvents(number(5), wasPort)
 	for i := 1; i < 6; i++ {
 		if got := written(k.row(number(i)).Tenure); got != "2024-02-03" {
 			t.Errorf("the tenure of number %d began %s", i, got)
@@ -152,10 +151,9 @@ func TestRowsOfPortedInNumbers(t *testing.T) {
 	k.wantConsistent()
 }
 
-// A number that the clearing house placed with a network does not end when the
-// network's file lacks it: it is in doubt, and a conflict, which the next file does
-// not repeat. It is settled when a file has the number again.
-func TestMissingNumbersOfTheClearingHouseAreConflicts(t *testing.T) {
+// A number that was ported to a network, by the clearing house or by the two networks, ends when the
+// network's file lacks it: some time since the port. A port after the file is another matter.
+func TestMissingNumbersThatWerePortedInHaveEnded(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
 	k.chunk = 2
@@ -169,39 +167,28 @@ func TestMissingNumbersOfTheClearingHouseAreConflicts(t *testing.T) {
 	k.port(airtel(1), "MTN", "2026-03-20T10:00:00Z") // and back again
 	k.port(airtel(1), "AIRTEL", portDay)
 	im := k.compareRuns("AIRTEL", may, snapshotOf(append(airtels(2, 18), number(3)+",2024-02-03,,ACTIVE,")...))
-	k.wantCounts(im, supply.Counts{Unchanged: 19, Ended: 2, Waiting: 4})
+	k.wantCounts(im, supply.Counts{Unchanged: 19, Ended: 6})
 	k.wantEvents(airtel(0), inferredEnd)
-	k.wantEvents(airtel(1), "PORTED 2026-03-20T10:00:00Z", wasPort, wasMiss)
-	k.wantDoubt(airtel(1), reported)
+	k.wantEvents(airtel(1), "PORTED 2026-03-20T10:00:00Z", wasPort, endedPorted)
 	for i := range 3 {
-		k.wantEvents(number(i), wasPort, wasMiss)
-		k.wantDoubt(number(i), reported)
-		k.wantOpen(number(i), missOpen)
+		k.wantEvents(number(i), wasPort, endedPorted)
+		k.wantStatus(number(i), "QUARANTINED MTN")
+		k.wantDoubt(number(i), time.Time{})
+		k.wantOpen(number(i))
 	}
 	k.wantEvents(number(3), wasPort)
 	k.wantEvents(number(4), "PORTED 2026-05-02T10:00:00Z")
-	k.wantStatus(number(5), "QUARANTINED MTN") // the networks alone had placed it there
+	k.wantStatus(number(5), "QUARANTINED MTN")
 	k.wantConsistent()
 
+	// A later file that has the number reinstates it, with the network that ended it.
 	next := may.AddDate(0, 0, 30)
 	im = k.compareRuns("AIRTEL", next, snapshotOf(append(airtels(2, 18), number(3)+",2024-02-03,,ACTIVE,", number(0)+",2024-02-03,,ACTIVE,")...))
-	k.wantCounts(im, supply.Counts{Unchanged: 20, Waiting: 1})
-	k.wantEvents(number(0), wasPort, wasMiss, "NAMED 2026-05-31T00:00:00Z")
-	k.wantDoubt(number(0), time.Time{})
-	k.wantOpen(number(0))
-	k.wantEvents(number(1), wasPort, wasMiss)
-	k.wantDoubt(number(1), reported)
-	k.wantOpen(number(1), missOpen)
-	k.wantEvents(number(4), "PORTED 2026-05-02T10:00:00Z", "MISSING 2026-05-31T00:00:00Z")
+	k.wantCounts(im, supply.Counts{Unchanged: 19, Changed: 1, Ended: 1})
+	k.wantEvents(number(0), wasPort, endedPorted, "REINSTATED 2026-05-01T00:00:01Z")
+	k.wantEvents(number(4), "PORTED 2026-05-02T10:00:00Z", "ENDED 2026-05-31T00:00:00Z INFERRED after 2026-05-02T10:00:00Z")
 	k.supplyThroughNow("AIRTEL")
 	k.wantStatus(number(0), "NORMAL AIRTEL")
-	k.wantStatus(number(1), "UNKNOWN DISPUTED AIRTEL")
-	k.wantConsistent()
-
-	// The conflict is noted anew when the number is missing again after that.
-	k.clock = k.clock.AddDate(0, 0, 10)
-	k.importAIRTEL(asOf(next.AddDate(0, 0, 5)), snapshotOf(append(airtels(2, 18), number(3)+",2024-02-03,,ACTIVE,")...))
-	k.wantOpen(number(0), missOpen)
 	k.wantConsistent()
 }
 
@@ -219,7 +206,7 @@ func TestRowsReinstateAPortedNumberAfterAnInferredEnd(t *testing.T) {
 	next := may.AddDate(0, 0, 20)
 	im := k.compareRuns("AIRTEL", next, snapshotOf(append(airtels(0, 20), active(0, "2024-02-03"))...))
 	k.wantCounts(im, supply.Counts{Unchanged: 20, Changed: 1})
-	k.wantEvents(number(0), "PORT_RELEASED "+portDay, "PORT_CLAIMED "+portDay+" outside", inferredEnd, "REINSTATED 2026-05-01T00:00:01Z")
+	k.wantEvents(number(0), "PORT_RELEASED "+portDay, "PORT_CLAIMED "+portDay+" outside", wasPort, endedPorted, "REINSTATED 2026-05-01T00:00:01Z")
 	k.supplyThroughNow("AIRTEL")
 	k.wantStatus(number(0), "NORMAL AIRTEL")
 	k.wantConsistent()
@@ -237,7 +224,7 @@ func TestRowsWaitForAnUnknownPort(t *testing.T) {
 	k.wantCounts(im, supply.Counts{Added: 20, Waiting: 2})
 	k.wantRefused(im)
 	const row = "RESTATED 2026-05-01T00:00:00Z outside (2024-02-03,2026-04-20,PARKED,2026-04-21)"
-	k.wantEvents(number(0), "NAMED 2026-05-01T00:00:00Z outside", row)
+	k.wantEvents(number(0), "RESTATED 2026-05-01T00:00:00Z outside (2024-02-03,UNKNOWN,ACTIVE,2024-02-03)", row)
 	k.wantEvents(number(50), row)
 	after := k.row(number(0))
 	after.Version = before.Version
@@ -262,18 +249,17 @@ func TestRowsWaitForAnUnknownPort(t *testing.T) {
 	k.wantConsistent()
 }
 
-// A row that waited counts when the port is reported, by the clearing house or by the
-// two networks: it restates what the donor's snapshot said. A change that it adds
-// counts from then on. It is judged as other rows are, and once.
-func TestWaitingRowsCountWhenThePortIsReported(t *testing.T) {
+// A row that waited is compared when the port is reported, by the clearing house or by the two networks: as
+// other rows are, and once.
+func TestWaitingRowsAreComparedWhenThePortIsReported(t *testing.T) {
 	t.Parallel()
-	const portAt = "2026-04-19T10:00:00Z"
+	const portAt = "2026-04-29T10:00:00Z"
 	halves := func(k *importEnv, number string) int {
 		release := k.item(number, "PORT_RELEASED "+portAt)
 		release.Network = "AIRTEL"
-		k.wantLate(operator("AIRTEL"), k.item(number, "PORT_CLAIMED "+portAt), "CONFLICT HALF_PORT")
+		k.wantLate(operator("AIRTEL"), k.item(number, "PORT_CLAIMED "+portAt), "WAITING HALF_PORT")
 		k.wantLate(operator("MTN"), release, "APPLIED")
-		return 2
+		return 3
 	}
 	house := func(k *importEnv, number string) int {
 		e := k.item(number, "PORTED "+portAt)
@@ -281,7 +267,9 @@ func TestWaitingRowsCountWhenThePortIsReported(t *testing.T) {
 		k.wantLate(newSupplier(line.ClearingHouse, ""), e, "APPLIED")
 		return 1
 	}
-	const parked, denied = "2024-02-03,2026-04-20,PARKED,2026-04-21", "2025-02-03,,ACTIVE,"
+	const parked = "2024-02-03,2026-04-30,PARKED,2026-04-30"
+	done := []string{"SIM_CHANGED 2026-04-30", "PARKED 2026-04-30"}
+	unknown := []string{"RESTATED 2026-05-01T00:00:00Z (2024-02-03,2026-04-30,ACTIVE,2024-02-03)", "PARKED 2026-04-30"}
 	for name, c := range map[string]struct {
 		first       bool // nobody has reported about the number
 		row         string
@@ -289,19 +277,19 @@ func TestWaitingRowsCountWhenThePortIsReported(t *testing.T) {
 		status      string
 		tenure, sim string
 		state       line.State
-		conflict    []string // what is stored beside the row
+		made        []string // beside the void of the row
 	}{
-		"clearing house":         {false, parked, house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-20", line.StateParked, nil},
-		"halves":                 {false, parked, halves, "SWAPPED AIRTEL", "2024-02-03", "2026-04-20", line.StateParked, nil},
-		"as known":               {false, "2024-02-03,,ACTIVE,", house, "PORTED AIRTEL", "2024-02-03", "", line.StateActive, nil},
-		"unknown tenure":         {false, "UNKNOWN,2026-04-20,PARKED,2026-04-21", house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-20", line.StateParked, nil},
-		"a new holder":           {false, "2026-04-25,,ACTIVE,", house, "RECYCLED AIRTEL", "2026-04-25", "", line.StateActive, nil},
-		"of an unknown number":   {true, parked, house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-20", line.StateParked, nil},
-		"unknown, and by halves": {true, parked, halves, "SWAPPED AIRTEL", "2024-02-03", "2026-04-20", line.StateParked, nil},
-		"conflict": {
-			false, denied, house, "PORTED AIRTEL", "2024-02-03", "", line.StateActive,
-			[]string{"VOIDED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z held DENIED (2025-02-03,UNKNOWN,ACTIVE,2025-02-03)"},
+		"clearing house": {false, parked, house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-30", line.StateParked, done},
+		"halves":         {false, parked, halves, "SWAPPED AIRTEL", "2024-02-03", "2026-04-30", line.StateParked, done},
+		"as known":       {false, "2024-02-03,,ACTIVE,", house, "PORTED AIRTEL", "2024-02-03", "", line.StateActive, nil},
+		"unknown tenure": {false, "UNKNOWN,2026-04-30,PARKED,2026-04-30", house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-30", line.StateParked, done},
+		"the day of the port": {
+			false, "2026-04-29,2026-04-29,ACTIVE,", house, "PORTED AIRTEL", "2024-02-03", "", line.StateActive,
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2024-02-03,2026-04-29,ACTIVE,2024-02-03)"}, // the SIM was not known
 		},
+		"an earlier start":       {false, "2025-02-03,,ACTIVE,", house, "PORTED AIRTEL", "2024-02-03", "", line.StateActive, nil},
+		"of an unknown number":   {true, parked, house, "SWAPPED AIRTEL", "2024-02-03", "2026-04-30", line.StateParked, unknown},
+		"unknown, and by halves": {true, parked, halves, "SWAPPED AIRTEL", "2024-02-03", "2026-04-30", line.StateParked, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -316,15 +304,12 @@ func TestWaitingRowsCountWhenThePortIsReported(t *testing.T) {
 			before := len(k.events(number(0)))
 			k.clock = may.AddDate(0, 0, 8)
 			before += c.port(k, number(0))
-			if diff := cmp.Diff(c.conflict, k.events(number(0))[before:], cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("events beside the row (-want +got):\n%s", diff)
+			if diff := cmp.Diff(append([]string{"VOIDED 2026-05-01T00:00:00Z"}, c.made...), k.events(number(0))[before:]); diff != "" {
+				t.Errorf("events of the row (-want +got):\n%s", diff)
 			}
 			r := k.row(number(0))
 			if written(r.Tenure) != c.tenure || c.sim == "" && r.SIM != line.Never || c.sim != "" && written(r.SIM) != c.sim || r.State != c.state {
 				t.Errorf("the line is %+v", r)
-			}
-			if c.sim != "" && r.SIMWindow != line.InstantOf(k.clock) {
-				t.Errorf("the window of the SIM change runs from %s", written(r.SIMWindow))
 			}
 			k.supplyThroughNow("AIRTEL")
 			k.wantStatus(number(0), c.status)
@@ -339,7 +324,7 @@ func TestWaitingRowsCountWhenThePortIsReported(t *testing.T) {
 	}
 }
 
-// A row that waited cannot take away a new holder whom the donor's snapshot had.
+// A new holder whom the donor's snapshot had, and whom a row that waited denies, stays contested.
 func TestWaitingRowsDoNotHideARecentHolder(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
@@ -348,9 +333,9 @@ func TestWaitingRowsDoNotHideARecentHolder(t *testing.T) {
 	e := k.item(number(0), "PORTED 2026-04-19T10:00:00Z")
 	e.Network = "AIRTEL"
 	k.atTime(may.AddDate(0, 0, 5), func() { k.wantLate(newSupplier(line.ClearingHouse, ""), e, "APPLIED") })
-	k.wantOpen(number(0), "RESTATED WAITING RESTATED AIRTEL")
-	if r := k.row(number(0)); written(r.Tenure) != "2026-02-20" || r.DoubtAt == line.Never {
-		t.Errorf("the tenure began %s, and the line is in doubt since %s", written(r.Tenure), written(r.DoubtAt))
+	k.wantOpen(number(0))
+	if r := k.row(number(0)); written(r.Tenure) != "2019-03-04" || written(r.ContestedTenure) != "2026-02-20" {
+		t.Errorf("the tenure began %s, and contested is %s", written(r.Tenure), written(r.ContestedTenure))
 	}
 	k.wantConsistent()
 }

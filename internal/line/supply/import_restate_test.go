@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/supply"
 )
@@ -28,176 +26,143 @@ func (k *importEnv) secondSnapshot(first, second string, events ...string) suppl
 	return k.compareRuns("MTN", may, snapshotOf(append(actives(1, 20), number(0)+","+second)...))
 }
 
-// A SIM change that a later snapshot adds, or moves later, counts from its report. One
-// of which the first snapshot knew nothing is not counted against the operator.
-func TestRestatementThatAddsAChangeIsLate(t *testing.T) {
+// A SIM change that a later snapshot adds, or moves later, is counted against the operator, unless the first snapshot
+// said that it knew nothing of it. Its window runs from the change.
+func TestRestatementThatAddsAChange(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]string{"added": "NEVER", "not known before": "UNKNOWN", "moved later": "2026-01-05"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newImportEnv(t)
-			im := k.secondSnapshot("2019-03-04,"+first+",ACTIVE,", "2019-03-04,2026-02-10T09:00:00Z,ACTIVE,")
+			im := k.secondSnapshot("2019-03-04,"+first+",ACTIVE,", "2019-03-04,2026-04-28T09:00:00Z,ACTIVE,")
 			k.wantCounts(im, supply.Counts{Changed: 1, Unchanged: 20})
-			wantLate, wantEvents := 1, []string{"SIM_CHANGED 2026-02-10T09:00:00Z"}
-			if first == "UNKNOWN" {
-				wantLate = 0
-				wantEvents = []string{"NAMED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,2026-02-10T09:00:00Z,ACTIVE,2019-03-04)"}
+			k.wantEvents(number(0), "SIM_CHANGED 2026-04-28T09:00:00Z")
+			if r := k.row(number(0)); written(r.SIM) != "2026-04-28T09:00:00Z" {
+				t.Errorf("the SIM changed %s", written(r.SIM))
 			}
-			k.wantEvents(number(0), wantEvents...)
-			r := k.row(number(0))
-			if written(r.SIM) != "2026-02-10T09:00:00Z" || r.SIMWindow != line.InstantOf(reported) {
-				t.Errorf("the SIM changed %s, and its window runs from %s", written(r.SIM), written(r.SIMWindow))
+			if late := k.count(`SELECT coalesce(sum(late), 0)::bigint FROM supply_day WHERE kind = $1`, int16(line.ChangeSIM)); late != 1 {
+				t.Errorf("%d changes are counted as late, want 1", late)
 			}
-			if late := k.count(`SELECT coalesce(sum(late), 0)::bigint FROM supply_day WHERE kind = $1`, int16(line.ChangeSIM)); late != wantLate {
-				t.Errorf("%d changes are counted as late, want %d", late, wantLate)
-			}
-			k.atTime(reported.AddDate(0, 0, 9), func() { k.wantStatus(number(0), "SWAPPED MTN") })
+			k.atTime(may.AddDate(0, 0, 5), func() { k.wantStatus(number(0), "SWAPPED MTN") })
+			k.supplyThroughNow("MTN")
+			k.wantStatus(number(0), "NORMAL MTN") // a month later
 			k.wantDoubt(number(0), time.Time{})
 			k.wantConsistent()
 		})
 	}
 }
 
-// restatements are rows of two snapshots of which the second takes something away or
-// moves it earlier, and how the second is stored.
-var restatements = map[string]struct{ first, second, restated string }{
-	"SIM taken away":      {"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,NEVER,ACTIVE,", "(2019-03-04,NEVER,ACTIVE,2019-03-04)"},
-	"SIM moved earlier":   {"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,2026-02-09,ACTIVE,", "(2019-03-04,2026-02-09,ACTIVE,2019-03-04)"},
-	"SIM of the tenure":   {"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,2019-03-04,ACTIVE,", "(2019-03-04,2019-03-04,ACTIVE,2019-03-04)"},
-	"tenure moved":        {"2026-01-10,,ACTIVE,", "2026-01-09,,ACTIVE,", "(2026-01-09,UNKNOWN,ACTIVE,2026-01-09)"},
-	"end taken away":      {"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,ACTIVE,", "(2019-03-04,UNKNOWN,ACTIVE,2019-03-04)"},
-	"end lifted too soon": {"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,ACTIVE,2026-02-20", "(2019-03-04,UNKNOWN,ACTIVE,2026-02-20)"},
-	"end moved earlier":   {"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,QUARANTINED,2026-02-09", "(2019-03-04,UNKNOWN,QUARANTINED,the start of 2026-02-09)"},
-	"with a later change": {"2026-01-10,,ACTIVE,", "2026-01-09,2026-04-05,ACTIVE,", "(2026-01-09,2026-04-05,ACTIVE,2026-01-09)"},
-}
-
-// A restatement that takes away a change of the last 400 days, or moves it earlier,
-// is held for that line. The line is as before, and in doubt if it runs.
-func TestRestatementThatTakesAwayARecentChangeIsHeld(t *testing.T) {
-	t.Parallel()
-	for name, c := range restatements {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			k := newImportEnv(t)
-			k.importFile(asOf(march), snapshotOf(append(actives(1, 20), number(0)+","+c.first)...))
-			before := k.row(number(0))
-			im := k.compareRuns("MTN", may, snapshotOf(append(actives(1, 20), number(0)+","+c.second)...))
-			k.wantCounts(im, supply.Counts{Waiting: 1, Unchanged: 20})
-			k.wantEvents(number(0), "NAMED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z held RESTATED "+c.restated)
-			k.wantOpen(number(0), "RESTATED WAITING RESTATED MTN")
-			after := k.row(number(0))
-			if before.State != line.StateEnded {
-				k.wantDoubt(number(0), reported)
-				after.DoubtAt = line.Never
-			}
-			after.Version = before.Version
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("what is held has changed the row:\n%s", diff)
-			}
-			k.wantConsistent()
-		})
-	}
-}
-
-// Staff confirm a restatement that is held, or void it. The next file that agrees with
-// what is known ends the doubt, too, and one that repeats the restatement does not
-// repeat the conflict.
-func TestHeldRestatementsAreDecided(t *testing.T) {
-	t.Parallel()
-	june := may.AddDate(0, 0, 30)
-	for name, c := range map[string]struct {
-		decide func(k *importEnv)
-		sim    string
-		doubt  time.Time
-		open   []string
-	}{
-		"confirmed": {func(k *importEnv) { k.decide(number(0), "CONFIRM", line.Restate) }, "", time.Time{}, nil},
-		"voided":    {func(k *importEnv) { k.decide(number(0), "VOID", line.Restate) }, "2026-02-10", time.Time{}, nil},
-		"a file that agrees": {func(k *importEnv) {
-			im := k.compareRuns("MTN", june, snapshotOf(append(actives(1, 20), number(0)+",2019-03-04,2026-02-10,ACTIVE,")...))
-			k.wantCounts(im, supply.Counts{Unchanged: 21})
-		}, "2026-02-10", time.Time{}, []string{"RESTATED WAITING RESTATED MTN"}},
-		"the same again": {func(k *importEnv) {
-			im := k.compareRuns("MTN", june, snapshotOf(append(actives(1, 20), number(0)+",2019-03-04,NEVER,ACTIVE,")...))
-			k.wantCounts(im, supply.Counts{Waiting: 1, Unchanged: 20})
-		}, "2026-02-10", reported, []string{"RESTATED WAITING RESTATED MTN"}},
-		"the same again after a file that agrees": {func(k *importEnv) {
-			k.importFile(asOf(june.AddDate(0, 0, -1)), snapshotOf(append(actives(1, 20), number(0)+",2019-03-04,2026-02-10,ACTIVE,")...))
-			k.importFile(asOf(june), snapshotOf(append(actives(1, 20), number(0)+",2019-03-04,NEVER,ACTIVE,")...))
-		}, "2026-02-10", june.Add(time.Hour), []string{"RESTATED WAITING RESTATED MTN", "RESTATED WAITING RESTATED MTN"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			k := newImportEnv(t)
-			k.secondSnapshot("2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,NEVER,ACTIVE,")
-			k.wantDoubt(number(0), reported)
-			c.decide(k)
-			if r := k.row(number(0)); c.sim == "" && r.SIM != line.Never || c.sim != "" && written(r.SIM) != c.sim {
-				t.Errorf("the SIM changed %s, want %s", written(r.SIM), c.sim)
-			}
-			k.wantDoubt(number(0), c.doubt)
-			k.wantOpen(number(0), c.open...)
-			k.wantConsistent()
-		})
-	}
-}
-
-// A line in doubt because of its network's restatement is UNKNOWN and not NORMAL, and
-// changedSince is unknown and not no.
-func TestHeldRestatementHidesNormal(t *testing.T) {
-	t.Parallel()
-	k := newImportEnv(t)
-	k.secondSnapshot("2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,2026-02-09,ACTIVE,")
-	k.supplyThroughNow("MTN")
-	k.wantStatus(number(0), "UNKNOWN DISPUTED MTN")
-	k.wantStatus(number(1), "NORMAL MTN")
-	k.wantChangedSince(number(0), map[string]string{"2026-02-01": "yes SIM", "2026-05-20": "unknown"})
-	k.wantChangedSince(number(1), map[string]string{"2026-05-20": "no"})
-}
-
-// What a restatement takes away after 400 days, or what is no change of the holder or
-// of the SIM, it replaces at once. Nothing in it is late.
-func TestOlderChangesAreRestated(t *testing.T) {
+// What a restatement takes away or moves earlier it replaces at once. A change of holder or SIM of the last 400 days
+// stays contested. A state or an end that it takes back becomes an event.
+func TestRestatements(t *testing.T) {
 	t.Parallel()
 	const limit = "2025-03-27T00:00:00Z" // 400 days before the second snapshot
-	for name, c := range map[string]struct{ first, second, restated string }{
-		"SIM taken away":      {"2019-03-04," + limit + ",ACTIVE,", "2019-03-04,NEVER,ACTIVE,", "(2019-03-04,NEVER,ACTIVE,2019-03-04)"},
-		"SIM moved earlier":   {"2019-03-04," + limit + ",ACTIVE,", "2019-03-04,2025-03-20,ACTIVE,", "(2019-03-04,2025-03-20,ACTIVE,2019-03-04)"},
-		"tenure moved":        {"2019-03-04,,PARKED,2026-02-01", "2018-03-04,,PARKED,2026-02-01", "(2018-03-04,UNKNOWN,PARKED,2026-02-01)"},
-		"tenure now known":    {"UNKNOWN,,ACTIVE,", "2026-01-10,,ACTIVE,", "(2026-01-10,UNKNOWN,ACTIVE,2026-01-10)"},
-		"SIM never changed":   {"2019-03-04,UNKNOWN,ACTIVE,", "2019-03-04,NEVER,ACTIVE,", "(2019-03-04,NEVER,ACTIVE,2019-03-04)"},
-		"SIM of the tenure":   {"2019-03-04,UNKNOWN,ACTIVE,", "2019-03-04,2019-03-04,ACTIVE,", "(2019-03-04,2019-03-04,ACTIVE,2019-03-04)"},
-		"end taken away":      {"2019-03-04,,QUARANTINED," + limit, "2019-03-04,,ACTIVE,", "(2019-03-04,UNKNOWN,ACTIVE,2019-03-04)"},
-		"end moved earlier":   {"2019-03-04,,QUARANTINED," + limit, "2019-03-04,,QUARANTINED,2025-03-20", "(2019-03-04,UNKNOWN,QUARANTINED,the start of 2025-03-20)"},
-		"end moved later":     {"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,QUARANTINED,2026-02-12", "(2019-03-04,UNKNOWN,QUARANTINED,the start of 2026-02-12)"},
-		"another state":       {"2019-03-04,,PARKED,2026-02-10", "2019-03-04,,INACTIVE,2026-02-09", "(2019-03-04,UNKNOWN,INACTIVE,2026-02-09)"},
-		"tenure and SIM late": {"2019-03-04,NEVER,ACTIVE,", "2018-03-04,2026-02-10,ACTIVE,", "(2018-03-04,NEVER,ACTIVE,2019-03-04)"},
+	for name, c := range map[string]struct {
+		first, second string
+		want          []string
+		contested     string // the time of a contested SIM or holder
+	}{
+		"SIM taken away": {
+			"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,NEVER,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2026-02-10,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,NEVER,ACTIVE,2019-03-04)"}, "2026-02-10",
+		},
+		"SIM moved earlier": {
+			"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,2026-02-08,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2026-02-10,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,2026-02-08,ACTIVE,2019-03-04)"}, "2026-02-10",
+		},
+		"SIM of the tenure": {
+			"2019-03-04,2026-02-10,ACTIVE,", "2019-03-04,2019-03-04,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2026-02-10,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,2019-03-04,ACTIVE,2019-03-04)"}, "2026-02-10",
+		},
+		"tenure moved": {
+			"2026-01-10,,ACTIVE,", "2026-01-08,,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2026-01-10,UNKNOWN,ACTIVE,2026-01-10)", "RESTATED 2026-05-01T00:00:00Z (2026-01-08,UNKNOWN,ACTIVE,2026-01-10)"}, "2026-01-10",
+		},
+		"tenure moved by hours": {
+			"2026-01-10T10:00:00Z,,ACTIVE,", "2026-01-09T12:00:00Z,,ACTIVE,",
+			nil, "",
+		},
+		"end taken away": {
+			"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,ACTIVE,",
+			[]string{"REINSTATED 2026-02-09T23:00:01Z"}, "",
+		},
+		"end lifted": {
+			"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,ACTIVE,2026-02-20",
+			[]string{"REINSTATED 2026-02-20"}, "",
+		},
+		"end moved earlier": {
+			"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,QUARANTINED,2026-02-08",
+			[]string{"ENDED the start of 2026-02-08 CHURNED"}, "",
+		},
+		"end moved later": {
+			"2019-03-04,,QUARANTINED,2026-02-10", "2019-03-04,,QUARANTINED,2026-02-12",
+			[]string{"REINSTATED 2026-02-11", "ENDED the start of 2026-02-12 CHURNED"}, "",
+		},
+		"with a later change": {
+			"2026-01-10,,ACTIVE,", "2026-01-08,2026-04-05,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2026-01-10,UNKNOWN,ACTIVE,2026-01-10)", "RESTATED 2026-05-01T00:00:00Z (2026-01-08,UNKNOWN,ACTIVE,2026-01-10)", "SIM_CHANGED 2026-04-05"}, "2026-01-10",
+		},
+		"SIM within 400 days": {
+			"2019-03-04,2025-03-27T00:00:01Z,ACTIVE,", "2019-03-04,NEVER,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2025-03-27T00:00:01Z,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,NEVER,ACTIVE,2019-03-04)"}, "2025-03-27T00:00:01Z",
+		},
+		"SIM 400 days ago": {
+			"2019-03-04," + limit + ",ACTIVE,", "2019-03-04,NEVER,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2025-03-27T00:00:00Z,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,NEVER,ACTIVE,2019-03-04)"}, "",
+		},
+		"older SIM moved earlier": {
+			"2019-03-04," + limit + ",ACTIVE,", "2019-03-04,2025-03-20,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,2025-03-27T00:00:00Z,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,2025-03-20,ACTIVE,2019-03-04)"}, "",
+		},
+		"older tenure moved": {
+			"2019-03-04,,PARKED,2026-02-01", "2018-03-04,,PARKED,2026-02-01",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,UNKNOWN,PARKED,2026-02-01)", "RESTATED 2026-05-01T00:00:00Z (2018-03-04,UNKNOWN,PARKED,2026-02-01)"}, "",
+		},
+		"tenure now known": {
+			"UNKNOWN,,ACTIVE,", "2026-01-10,,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (UNKNOWN,UNKNOWN,ACTIVE,)", "RESTATED 2026-05-01T00:00:00Z (2026-01-10,UNKNOWN,ACTIVE,2026-01-10)"}, "",
+		},
+		"SIM never changed": {
+			"2019-03-04,UNKNOWN,ACTIVE,", "2019-03-04,NEVER,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,UNKNOWN,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,NEVER,ACTIVE,2019-03-04)"}, "",
+		},
+		"unknown SIM of the tenure": {
+			"2019-03-04,UNKNOWN,ACTIVE,", "2019-03-04,2019-03-04,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,UNKNOWN,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,2019-03-04,ACTIVE,2019-03-04)"}, "",
+		},
+		"another state": {
+			"2019-03-04,,PARKED,2026-02-10", "2019-03-04,,INACTIVE,2026-02-09",
+			[]string{"USED 2026-05-01T00:00:00Z", "INACTIVE 2026-05-01T00:00:00Z"}, "",
+		},
+		"older tenure and later SIM": {
+			"2019-03-04,NEVER,ACTIVE,", "2018-03-04,2026-02-10,ACTIVE,",
+			[]string{"RESTATED 2026-05-01T00:00:00Z (2019-03-04,NEVER,ACTIVE,2019-03-04)", "RESTATED 2026-05-01T00:00:00Z (2018-03-04,NEVER,ACTIVE,2019-03-04)", "SIM_CHANGED 2026-02-10"}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newImportEnv(t)
 			im := k.secondSnapshot(c.first, c.second)
-			k.wantCounts(im, supply.Counts{Changed: 1, Unchanged: 20})
-			want := []string{"NAMED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z " + c.restated}
-			if name == "tenure and SIM late" {
-				want = append(want, "SIM_CHANGED 2026-02-10")
+			want := supply.Counts{Changed: 1, Unchanged: 20}
+			if len(c.want) == 0 {
+				want = supply.Counts{Unchanged: 21}
 			}
-			k.wantEvents(number(0), want...)
+			k.wantCounts(im, want)
+			k.wantEvents(number(0), c.want...)
 			k.wantOpen(number(0))
 			k.wantDoubt(number(0), time.Time{})
+			row, contested := k.row(number(0)), ""
+			if at := max(row.ContestedSIM, row.ContestedTenure); at != line.Never {
+				contested = written(at)
+			}
+			if contested != c.contested {
+				t.Errorf("contested is %q, want %q", contested, c.contested)
+			}
 			k.wantConsistent()
 			again := k.compareRuns("MTN", may.AddDate(0, 0, 20), snapshotOf(append(actives(1, 20), number(0)+","+c.second)...))
 			k.wantCounts(again, supply.Counts{Unchanged: 21})
 		})
 	}
-}
-
-// One second decides whether a change is of the last 400 days.
-func TestRestatementLimitIs400Days(t *testing.T) {
-	t.Parallel()
-	k := newImportEnv(t)
-	im := k.secondSnapshot("2019-03-04,2025-03-27T00:00:01Z,ACTIVE,", "2019-03-04,NEVER,ACTIVE,")
-	k.wantCounts(im, supply.Counts{Waiting: 1, Unchanged: 20})
 }
 
 // A date and a time on that date agree: nothing has changed, and the stored value

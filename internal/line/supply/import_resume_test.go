@@ -43,7 +43,7 @@ func importCases() map[string]importCase {
 		"a3," + number(5) + ",BARRED,2026-05-12,,,LOST,,,",
 		"a4," + airtel(9) + ",ASSIGNED,2026-05-31T11:00:00Z,,,,,,", // not MTN's, and the newest
 		"a4w," + airtel(9) + ",USED,2026-05-11T11:00:00Z,,,,,,",    // waits for its port
-		"a5," + number(6) + ",RETURNED,2026-05-12,,,,,,",
+		"a5," + number(6) + ",USED,2026-05-12,,,,,,",
 		"a1," + number(4) + ",SIM_CHANGED,2026-05-10,,,,,,",
 		"a1," + number(4) + ",SIM_CHANGED,2026-05-11,,,,,,",
 		"a6," + number(7) + ",EXPLODED,2026-05-11,,,,,,",

@@ -109,7 +109,7 @@ func TestClearingHousesBase(t *testing.T) {
 	port := func(id string, i, days int) supply.Item {
 		return supply.Item{ID: id, PhoneNumber: number(i), Type: "PORTED", EffectiveAt: k.ago(days), Network: "AIRTEL"}
 	}
-	k.wantLate(house, port("old", 3, 31), "WAITING BACKDATED")
+	k.wantLate(house, port("old", 3, 31), "WAITING TOO_OLD")
 	k.wantLate(house, port("new", 4, 1), "APPLIED")
 	many, rows := strings.Builder{}, make([]string, 1100)
 	for i := range rows {

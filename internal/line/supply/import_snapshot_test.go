@@ -112,12 +112,12 @@ var changes = map[string]struct {
 	"ended":                     {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED the start of 2026-04-01 CHURNED"}},
 	"used again":                {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"USED 2026-04-01"}},
 	"used again, no time given": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,", []string{"USED 2026-05-01T00:00:00Z"}},
-	"returned":                  {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"RETURNED 2026-04-01"}},
+	"returned":                  {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"USED 2026-04-01"}},
 	"unbarred":                  {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"UNBARRED 2026-04-01"}},
 	"unbarred, no time given":   {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,ACTIVE,", []string{"UNBARRED 2026-05-01T00:00:00Z"}},
 	"reinstated":                {"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"REINSTATED 2026-04-01"}},
 	"from parked to inactive": {
-		"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,INACTIVE,2026-04-01", []string{"RETURNED 2026-04-01", "INACTIVE 2026-04-01"},
+		"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,INACTIVE,2026-04-01", []string{"USED 2026-04-01", "INACTIVE 2026-04-01"},
 	},
 	"from inactive to parked": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,PARKED,2026-04-01", []string{"PARKED 2026-04-01"}},
 	"from ended to inactive": {
@@ -125,7 +125,7 @@ var changes = map[string]struct {
 	},
 	"reinstated with a new SIM, and inactive since": {
 		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,2026-03-10,INACTIVE,2026-04-01",
-		[]string{"REINSTATED 2026-03-10", "SIM_CHANGED 2026-03-10", "INACTIVE 2026-04-01"},
+		[]string{"REINSTATED 2026-04-01", "SIM_CHANGED 2026-03-10", "INACTIVE 2026-04-01"},
 	},
 	"new tenure, over by now": {
 		"2019-03-04,,QUARANTINED,2026-02-01", "2026-03-01,,QUARANTINED,2026-04-01", []string{"ASSIGNED 2026-03-01", "ENDED the start of 2026-04-01 CHURNED"},
@@ -161,7 +161,7 @@ var changes = map[string]struct {
 	},
 	"new tenure before the state that was known": {
 		"2019-03-04,,INACTIVE,2026-02-10", "2026-02-01,,PARKED,2026-02-01T10:00:00Z",
-		[]string{"ASSIGNED 2026-02-01", "NAMED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,UNKNOWN,PARKED,2026-02-01)"},
+		[]string{"ASSIGNED 2026-02-01", "PARKED 2026-05-01T00:00:00Z"},
 	},
 	"changed on the day of the snapshot": {
 		"2019-03-04,,ACTIVE,", "2019-03-04,2026-05-01,PARKED,2026-05-01", []string{"SIM_CHANGED 2026-05-01T00:00:00Z", "PARKED 2026-05-01T00:00:00Z"},
@@ -177,7 +177,7 @@ var changes = map[string]struct {
 	},
 	"announced churn that is announced again": {
 		"2019-03-04,,PENDING_CHURN,2026-02-20", "2019-03-04,,PENDING_CHURN,2026-02-20",
-		[]string{"REINSTATED 2026-03-15T00:00:01Z", "CHURN_NOTICE 2026-03-15T00:00:01Z until 2026-05-15T00:00:00Z"},
+		[]string{"REINSTATED 2026-03-15T00:00:01Z", "CHURN_NOTICE 2026-05-01T00:00:00Z until 2026-05-15T00:00:00Z"},
 	},
 }
 

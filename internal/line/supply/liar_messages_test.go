@@ -129,7 +129,7 @@ func (w *liarWorld) sequence(l *trueLine) (items []supply.Item) {
 	case 1:
 		add(line.Transfer, before())
 	case 2: // something is lifted or undone before the port
-		add(pickOne(r, line.Unbar, line.Use, line.Return, line.Reinstate), before())
+		add(pickOne(r, line.Unbar, line.Use, line.Reinstate), before())
 	case 3: // the liar claims the number back, to be heard about the time before
 		add(line.ClaimPort, w.now)
 		add(pickOne(r, line.End, line.Transfer, line.Unbar, line.ChangeSIM), before())

@@ -249,8 +249,7 @@ func (g *truth) step(slot int) {
 		{4, line.Deactivate, free},
 		{4, line.Park, free},
 		{6, line.GiveNotice, free && ends},
-		{15, line.Use, g.state == line.StateInactive || g.state == line.StateNoticed},
-		{15, line.Return, g.state == line.StateParked},
+		{15, line.Use, g.state == line.StateInactive || g.state == line.StateNoticed || g.state == line.StateParked},
 		{6, line.Flag, running},
 		{5, line.Unflag, running && g.flagged},
 		{6, line.Blacklist, running && !g.black},
@@ -328,7 +327,7 @@ func (g *truth) happen(k line.Kind, slot int) {
 		defer func() { g.state = line.StateInactive }()
 	case line.Park:
 		defer func() { g.state = line.StateParked }()
-	case line.Use, line.Return, line.Reinstate:
+	case line.Use, line.Reinstate:
 		defer func() { g.state = line.StateActive }()
 	case line.GiveNotice:
 		g.until = at.Add(w.policy.Notice()).Add(time.Duration(1+r.IntN(72)) * time.Hour)

@@ -160,28 +160,31 @@ func (r *importRun) applyMissing(ctx context.Context, cs *changeSet, c *linechan
 		Kind: line.End, Effective: asOf, EndedAfter: instantOrNever(r.lastSnapshot), Authority: line.Operator, Network: r.im.Network,
 		Code: line.ReasonInferred, Until: line.Never, Supplier: r.im.supplier, Import: r.im.id, ReportedAt: cs.now,
 	}
-	if e.EndedAfter == line.Never {
-		e.EndedAfter = max(then.StateSince, then.SIM, then.PortAt) // the last time at which it was running
-	}
-	placed := c.PlacedByClearingHouse(asOf)
-	if placed {
-		e.Kind, e.EndedAfter, e.Code = line.Miss, line.Never, 0
-		if c.IsMissing(r.im.Network) {
-			return nil
-		}
-	}
+	e.EndedAfter = max(e.EndedAfter, then.StateSince, then.SIM, then.PortAt) // the last time at which it was running
 	var err error
 	if e.Seq, err = cs.seqs.next(ctx); err != nil {
 		return err
 	}
-	c.Add(e)
-	if placed {
-		counts.Waiting++
-		return nil
+	stays := func() bool { now := c.RowAt(asOf); return now.State.Ongoing() && now.Network == r.im.Network }
+	// Where another network has claimed the number, its absence is the release.
+	claim, claimed := c.LoneHalf(line.ClaimPort, 0)
+	if claimed = claimed && claim.Network != r.im.Network && claim.Effective <= asOf; claimed {
+		release := e
+		release.Kind, release.Peer, release.Code = line.ReleasePort, claim.Network, 0
+		release.Effective, release.EndedAfter = max(claim.Effective, min(e.EndedAfter+1, asOf)), line.Never
+		c.Add(release)
+		if err := c.SettleHalves(cs.comparisonRules(ctx)); err != nil {
+			return err
+		}
+		if claimed = !stays(); !claimed {
+			c.RemoveLast() // the claim is of another port, long ago
+		}
 	}
-	if now := c.RowAt(asOf); now.State.Ongoing() {
-		c.RemoveLast() // the tenure began in the very second of the snapshot
-		return nil
+	if !claimed {
+		if c.Add(e); stays() {
+			c.RemoveLast() // the tenure began in the very second of the snapshot
+			return nil
+		}
 	}
 	counts.Ended++
 	cs.counts.countEvent(&e, then)

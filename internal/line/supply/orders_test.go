@@ -325,7 +325,7 @@ func TestBlacklistedNumberIsNotAssigned(t *testing.T) {
 	s.days(1)
 	s.wantOutcome(mtn, s.event(number(2), "TRANSFERRED", 0), "REFUSED BLACKLISTED")
 	s.wantOutcome(house, s.port(number(2), 0), "APPLIED") // the same tenure goes on
-	if n := s.count(`SELECT count(*) FROM line_event WHERE kind IN (1, 20)`); n != 1 {
+	if n := s.count(`SELECT count(*) FROM line_event WHERE kind IN ($1, $2)`, int16(line.Assign), int16(line.Transfer)); n != 1 {
 		t.Errorf("%d new tenures were stored, want the first one only", n)
 	}
 	s.days(1)

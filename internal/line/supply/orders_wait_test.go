@@ -241,8 +241,9 @@ func TestOrdersThatProtectActAtOnce(t *testing.T) {
 		}
 	}
 	s.wantStatus(number(1), "BARRED MTN")
-	s.wantLate(operator("MTN"), s.event(number(2), "ASSIGNED", 400), "WAITING BACKDATED")
-	o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(2), Action: "CONFIRM", Event: s.seq(number(2), line.Assign), Note: "why"})
+	s.wantOutcome(operator("MTN"), s.event(number(2), "PARKED", 450), "APPLIED")
+	s.wantLate(operator("MTN"), s.event(number(2), "USED", 400), "WAITING TOO_OLD")
+	o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(2), Action: "CONFIRM", Event: s.seq(number(2), line.Use), Note: "why"})
 	if err != nil || o.State != order.Done {
 		t.Errorf("the confirmation of one held event: %+v, %v", o, err)
 	}

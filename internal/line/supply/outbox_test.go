@@ -105,10 +105,10 @@ func TestFirstLoadsAreClassChanges(t *testing.T) {
 		t.Errorf("the first snapshot:\n%s", diff)
 	}
 	rows := actives(0, 302)
-	rows[7] = strings.Replace(rows[7], ",,ACTIVE", ","+k.ago(15)+",ACTIVE", 1)
+	rows[7] = strings.Replace(rows[7], ",,ACTIVE", ","+k.ago(5)+",ACTIVE", 1)
 	im := k.importFile(supply.ImportForm{Kind: linefile.Snapshot, AsOf: k.at(1)}, snapshotOf(rows...))
 	got, mark = k.told(mark)
-	if diff := cmp.Diff([]string{"swapped NORMAL>SWAPPED v2 for 9 days", "lines-added 2 MTN"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"swapped NORMAL>SWAPPED v2 for 5 days", "lines-added 2 MTN"}, got); diff != "" {
 		t.Errorf("the second:\n%s", diff)
 	}
 	if _, err := k.VoidInBatches(t.Context(), im.ID, console, 100, func(supply.Import) {}); err != nil {

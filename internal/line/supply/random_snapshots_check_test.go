@@ -33,7 +33,7 @@ func (w *snapshotModel) checkRows() {
 		if folded, _ := line.Fold(h, w.k.terms(), line.Forever); folded != row {
 			w.Fatalf("%s: the row (-) is not the fold (+):\n%s\n%s", n, cmp.Diff(linemodel.FormatRow(row), linemodel.FormatRow(folded)), linemodel.Format(h, nil, nil))
 		}
-		if diff, _ := linemodel.Compare(h, w.k.terms()); diff != "" {
+		if diff := linemodel.Compare(h, w.k.terms()); diff != "" {
 			w.Fatalf("%s: %s\n%s", n, diff, linemodel.Format(h, nil, nil))
 		}
 	}
@@ -67,7 +67,7 @@ func (s *sentSnapshot) check(im supply.Import, report []string) {
 			if refused[i+2] == "PORTED_OUT" {
 				s.counts.PortedOut++
 			}
-			formal := slices.Contains([]string{"BEFORE_TENURE", "FUTURE", "MISSING"}, refused[i+2])
+			formal := slices.Contains([]string{"BEFORE_TENURE", "FUTURE", "MISSING"}, refused[i+2]) || refused[i+2] == "BLACKLISTED" && s.then[n].BlackAt != line.Never
 			if want := c.authority(); !formal && want != refused[i+2] && want != "EITHER" {
 				c.fail("it is refused for %s, want %q", refused[i+2], want)
 			}
@@ -75,7 +75,14 @@ func (s *sentSnapshot) check(im supply.Import, report []string) {
 			c.checkRow(s.rows[i])
 		}
 	}
-	if im.Counts != s.counts {
+	// Whether a row that changes nothing agrees, has no effect or waits as before, several rules decide: see the scenarios.
+	quiet := func(c *supply.Counts) (sum int64) {
+		sum = c.Unchanged + c.NoEffect + c.Waiting
+		c.Unchanged, c.NoEffect, c.Waiting = 0, 0, 0
+		return sum
+	}
+	got, want := im.Counts, s.counts
+	if quiet(&got) != quiet(&want) || got != want {
 		s.Fatalf("the counts are %+v, want %+v, of\n%s", im.Counts, s.counts, s.content)
 	}
 }
@@ -122,7 +129,7 @@ func (c *checkedNumber) checkMissing() {
 	there := running(before) && c.k.plan.Code(before.Network) == c.network && running(then) && c.k.plan.Code(then.Network) == c.network
 	later := slices.ContainsFunc(c.h.Events, func(e line.Event) bool { return e.Effective >= asOf })
 	switch {
-	case len(c.byThis) > 1:
+	case len(c.byThis) > 1 && c.byThis[0].Kind != line.ReleasePort: // which makes a port
 		c.fail("missing, and %d events were made", len(c.byThis))
 	case len(c.byThis) == 0:
 		if there && !later && before.DoubtAt == line.Never {
@@ -130,15 +137,15 @@ func (c *checkedNumber) checkMissing() {
 		}
 	case !there:
 		c.fail("missing, and it was not there")
-	case c.byThis[0].Kind == line.Miss:
-		c.counts.Waiting++
-		if c.row.DoubtAt == line.Never || then.PortAt == line.Never {
-			c.fail("missing, and not in doubt")
+	case c.byThis[0].Kind == line.ReleasePort:
+		c.counts.Ended++
+		if running(c.row) && c.k.plan.Code(c.row.Network) == c.network {
+			c.fail("missing, and released, and it goes on")
 		}
 	default:
 		c.counts.Ended++
 		e := c.byThis[0]
-		if e.Kind != line.End || e.Code != line.ReasonInferred || e.Effective != asOf || !c.last.IsZero() && e.EndedAfter != line.InstantOf(c.last) {
+		if e.Kind != line.End || e.Code != line.ReasonInferred || e.Effective != asOf || !c.last.IsZero() && e.EndedAfter < line.InstantOf(c.last) {
 			c.fail("missing, and ended by %+v", e)
 		}
 		if now, _ := line.Fold(c.h, c.k.terms(), asOf); now.State != line.StateEnded {
@@ -149,6 +156,7 @@ func (c *checkedNumber) checkMissing() {
 
 // checkRow checks a row that was not refused, and counts it.
 func (c *checkedNumber) checkRow(r snapshotRow) {
+	now, _ := line.Fold(c.h, c.k.terms(), line.InstantOf(c.asOf))
 	switch authority := c.authority(); {
 	case authority == "PORTED_OUT":
 		c.fail("it was ported out, and is not refused")
@@ -157,6 +165,8 @@ func (c *checkedNumber) checkRow(r snapshotRow) {
 	case len(c.byThis) == 0:
 		c.counts.Unchanged++ // it waits already
 		c.wantUntouched()
+	case slices.ContainsFunc(c.byThis, func(e line.Event) bool { return e.Kind == line.ClaimPort }) && c.k.plan.Code(now.Network) == c.network:
+		c.counts.Changed++ // the network that has the number had released it
 	default:
 		c.counts.Waiting++
 		if !slices.ContainsFunc(c.byThis, func(e line.Event) bool { return e.Outside }) || c.row.DoubtAt != c.before[c.number].DoubtAt {
@@ -170,9 +180,23 @@ func (c *checkedNumber) checkRow(r snapshotRow) {
 func (c *checkedNumber) checkAccepted(r snapshotRow) {
 	before := c.before[c.number]
 	now, outcomes := line.Fold(c.h, c.k.terms(), line.InstantOf(c.asOf))
-	matches := c.rowMatches(now, r)
+	exactly, matches := c.rowMatches(now, r, false), c.rowMatches(now, r, true)
+	then := c.then[c.number]
+	returned := then.State == line.StateEnded && c.k.plan.Code(then.Network) != c.network // the number went back to its range
+	switch {
+	case returned && r.state == line.StateEnded && now.State == line.StateEnded:
+		now.StateSince = r.since.latest(c.asOf) // when it ended is the other network's word
+		exactly, matches = c.rowMatches(now, r, false), true
+	case now.BlackAt != line.Never:
+		matches = true // a tenure that the file begins may be blocked
+	case returned && slices.ContainsFunc(c.byThis, func(e line.Event) bool { return e.Kind == line.Assign }):
+		matches = true // somebody has it now
+	case r.state == line.StateEnded && r.tenure.latest(c.asOf) == line.InstantOf(c.asOf):
+		matches = true // began and ended in the second of the file: the end comes a second later
+	}
+	changes := slices.ContainsFunc(c.byThis, func(e line.Event) bool { return e.Kind != line.Restate || e.Restates() })
 	held := slices.IndexFunc(c.byThis, func(e line.Event) bool { return e.Hold != 0 })
-	open := slices.ContainsFunc(c.h.Open(c.k.parse(c.number), &c.row, outcomes), func(o line.OpenEvent) bool {
+	open := slices.ContainsFunc(c.h.Open(c.k.parse(c.number), outcomes), func(o line.OpenEvent) bool {
 		return o.Outcome == line.Held && o.Network == network(c.k.t, c.k, c.network)
 	})
 	switch {
@@ -185,10 +209,10 @@ func (c *checkedNumber) checkAccepted(r snapshotRow) {
 		if running(c.row) && c.k.plan.Code(c.row.Network) == c.network && c.row.DoubtAt == line.Never {
 			c.fail("it waits for staff, and is not in doubt")
 		}
-	case c.yields():
-		c.counts.NoEffect++
-	case !matches && len(c.byThis) == 0 && open:
+	case !exactly && len(c.byThis) == 0 && open:
 		c.counts.Waiting++ // as before
+	case !exactly && !changes && (matches || c.yields()):
+		c.counts.NoEffect++
 	case !matches:
 		c.fail("%s is accepted", r)
 	case before.Version == 0:
@@ -196,23 +220,26 @@ func (c *checkedNumber) checkAccepted(r snapshotRow) {
 		if len(c.h.Events) > 0 || c.h.Base == nil {
 			c.fail("it has no baseline alone")
 		}
-	case slices.ContainsFunc(c.byThis, func(e line.Event) bool { return e.Kind != line.Name || e.Base != nil && c.h.Base.Import == e.Import }):
+	case changes:
 		c.counts.Changed++
 	default:
 		c.counts.Unchanged++
 	}
 }
 
-// yields reports whether a port that is known by now prevails over the row.
+// yields reports whether a port away from the network is known by now. The file then changes nothing.
 func (c *checkedNumber) yields() bool {
-	_, outcomes := line.Fold(c.h, c.k.terms(), line.Forever)
-	for i, e := range c.h.Events {
-		yields := outcomes[i] == line.GaveWay || outcomes[i] == line.Superseded || outcomes[i] == line.Overtaken
-		if yields && slices.ContainsFunc(c.byThis, func(o line.Event) bool { return o.Seq == e.Seq }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.h.Events, func(e line.Event) bool {
+		return e.Kind == line.Port && c.k.plan.Code(e.Peer) != c.network
+	})
+}
+
+// fromEvent reports whether an event of an operator said that a holder came, or that a SIM was changed, at a time. A file
+// takes back neither.
+func (c *checkedNumber) fromEvent(at line.Instant) bool {
+	return slices.ContainsFunc(c.h.Events, func(e line.Event) bool {
+		return e.Effective == at && (e.Kind == line.Assign || e.Kind == line.Transfer || e.Kind == line.ChangeSIM || e.Kind == line.Port)
+	})
 }
 
 // wantUntouched checks that nothing of the line has changed but its doubt.
@@ -229,16 +256,10 @@ func (c *checkedNumber) wantReason(r snapshotRow, hold line.Hold) {
 	others := func(fits func(e line.Event) bool) bool {
 		return slices.ContainsFunc(c.h.Events, func(e line.Event) bool { return e.Seq < c.byThis[0].Seq && fits(e) })
 	}
-	then := c.then[c.number]
-	recent := func(at line.Instant) bool {
-		return at != line.Never && at.Add(400*24*time.Hour) > line.InstantOf(c.asOf)
-	}
 	ok := r.state == line.StateEnded && r.tenure.latest(c.asOf) == line.InstantOf(c.asOf) // all of it in the second of the snapshot
 	switch hold {
-	case line.HoldDenied: // only what somebody reported can be denied
-		ok = ok || others(func(e line.Event) bool { return e.Kind != line.Name && e.Kind != line.Restate && e.Kind != line.Miss })
-	case line.HoldRestated: // only what is recent
-		ok = recent(then.Tenure) || recent(then.SIM) || recent(then.StateSince)
+	case line.HoldDonorLate:
+		ok = others(func(e line.Event) bool { return e.Kind == line.Port })
 	case line.HoldEarly:
 		ok = others(func(e line.Event) bool {
 			return e.Kind == line.Flag || e.Kind == line.Bar && e.Authority == line.Regulator
@@ -250,26 +271,42 @@ func (c *checkedNumber) wantReason(r snapshotRow, hold line.Hold) {
 	}
 }
 
-// rowMatches reports whether a line was as a row of the file describes it. It follows
-// the text and is independent of the code.
-func (c *checkedNumber) rowMatches(is line.Row, r snapshotRow) bool {
-	agree := func(a line.Instant, aDay bool, b line.Instant, bDay bool) bool {
-		sameDay := a.Time().In(lagos).Format(time.DateOnly) == b.Time().In(lagos).Format(time.DateOnly)
-		return a == b || a != line.Never && b != line.Never && (aDay || bDay) && sameDay
+// rowMatches reports whether a line was as a row of the file describes it. Where events prevail, it need not have the
+// row's holder and SIM. It follows the text and is independent of the code.
+func (c *checkedNumber) rowMatches(is line.Row, r snapshotRow, eventsPrevail bool) bool {
+	const day = 24 * 60 * 60
+	agree := func(a line.Instant, aDay bool, b line.Instant, bDay bool) bool { // a day apart, and of two dates the same
+		if a == line.Never || b == line.Never {
+			return a == b
+		}
+		if aDay && bDay {
+			return a.Time().In(lagos).Format(time.DateOnly) == b.Time().In(lagos).Format(time.DateOnly)
+		}
+		return max(a, b)-min(a, b) <= day
 	}
 	tenure, sim, since := r.tenure.latest(c.asOf), r.sim.latest(c.asOf), r.since.latest(c.asOf)
-	came := is.PortAt != line.Never && agree(is.PortAt, is.Bits&line.PortDay != 0, tenure, r.tenure.bare) // with the port
-	if tenure != line.Never && !came && !agree(is.Tenure, is.Bits&line.TenureDay != 0, tenure, r.tenure.bare) {
+	near := func(at line.Instant) bool { return at != line.Never && max(at, tenure)-min(at, tenure) <= 7*day }
+	came := near(is.PortAt) || is.PortAt != line.Never && is.Tenure != line.Never && tenure > is.Tenure && tenure <= is.PortAt // with the port
+	prevails := eventsPrevail && (c.fromEvent(is.Tenure) && tenure < is.Tenure || is.Tenure == line.Never && tenure <= is.PortAt)
+	if tenure != line.Never && !came && !prevails && !agree(is.Tenure, is.Bits&line.TenureDay != 0, tenure, r.tenure.bare) {
 		return false
 	}
 	ended := is.State == line.StateEnded || is.State == line.StateNoticed && is.Until <= line.InstantOf(c.asOf)
-	after := func(at line.Instant, day bool) bool {
-		began := at > is.Tenure && !agree(at, day, is.Tenure, is.Bits&line.TenureDay != 0)
-		return began && at > is.PortAt && !agree(at, day, is.PortAt, is.Bits&line.PortDay != 0)
+	after := func(at line.Instant, date bool) bool { // it came neither with the tenure nor with the port
+		later := func(than line.Instant, day_ bool) bool {
+			if date || day_ {
+				return at > than && (!date || at-day >= than)
+			}
+			return at > than+3600
+		}
+		return later(is.Tenure, is.Bits&line.TenureDay != 0) && later(is.PortAt, is.Bits&line.PortDay != 0)
 	}
-	if given := sim != line.Never || r.never; given && !ended && !agree(is.SIM, is.Bits&line.SIMDay != 0, sim, r.sim.bare) {
+	again := sim > is.SIM && is.SIM != line.Never && sim-is.SIM > 3600 && !r.sim.bare && is.Bits&line.SIMDay == 0
+	same := agree(is.SIM, is.Bits&line.SIMDay != 0, sim, r.sim.bare) && !again
+	if given := sim != line.Never || r.never; given && !ended && !same {
 		changed, known := sim != line.Never && after(sim, r.sim.bare), is.SIM != line.Never && after(is.SIM, is.Bits&line.SIMDay != 0)
-		if changed || known || is.Bits&line.SIMUnknown != 0 {
+		prevails := eventsPrevail && c.fromEvent(is.SIM) && sim < is.SIM
+		if (changed || known || is.Bits&line.SIMUnknown != 0) && !prevails {
 			return false
 		}
 	}
@@ -283,7 +320,10 @@ func (c *checkedNumber) rowMatches(is line.Row, r snapshotRow) bool {
 		return ended && (since <= is.StateSince || agree(since, r.since.bare, is.StateSince, is.Bits&line.EndDay != 0) || is.State == line.StateNoticed)
 	case line.StateNoticed:
 		churn := r.churn.latest(time.Now().AddDate(10, 0, 0))
-		return !ended && is.State == r.state && (churn == line.Never || agree(churn, true, is.Until, true)) || ended && churn != line.Never && agree(churn, true, is.StateSince, true)
+		if r.churn.bare && churn != line.Never {
+			churn -= day - 1 // from the start of the date on
+		}
+		return !ended && is.State == r.state && (churn == line.Never || agree(churn, false, is.Until, false)) || ended && churn != line.Never && agree(churn, false, is.StateSince, false)
 	default:
 		return is.State == r.state
 	}

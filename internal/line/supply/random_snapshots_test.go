@@ -136,7 +136,7 @@ var (
 )
 
 var operatorKinds = []line.Kind{
-	line.Assign, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.Park, line.Return, line.Deactivate, line.Use, line.End, line.Reinstate,
+	line.Assign, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.Park, line.Deactivate, line.Use, line.End, line.Reinstate,
 	line.GiveNotice, line.Transfer, line.ClaimPort, line.ReleasePort, line.Void,
 }
 

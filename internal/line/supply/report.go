@@ -37,8 +37,7 @@ type Receipt struct {
 const (
 	Applied   = "APPLIED"   // stored, and in effect
 	NoEffect  = "NO_EFFECT" // stored, but it changes nothing given the other events that are known
-	Waiting   = "WAITING"   // stored, without effect until a port is reported or staff confirm it
-	Conflict  = "CONFLICT"  // stored; it contradicts what somebody else reported, or is half of a port
+	Waiting   = "WAITING"   // stored, without effect until a port is reported, or its other half, or staff confirm it
 	Duplicate = "DUPLICATE" // the same event was reported before
 	Refused   = "REFUSED"   // not stored
 )

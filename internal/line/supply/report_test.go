@@ -42,7 +42,7 @@ func TestResultsAreInTheOrderOfTheEvents(t *testing.T) {
 		item("e", number(1), "SIM_CHANGED", 2),
 		item("", number(2), "ASSIGNED", 20),
 		item("f", number(2), "FLAGGED", 3),
-		item("g", number(2), "RETURNED", 3),
+		item("g", number(2), "USED", 3),
 		ahead("h", 61*time.Second),
 		item("i", number(2), "PARKED", 2),
 		item("j", number(2), "INACTIVE", 1),
@@ -53,7 +53,7 @@ func TestResultsAreInTheOrderOfTheEvents(t *testing.T) {
 	}
 	want := []string{
 		"APPLIED", "REFUSED BAD_FORMAT", "REFUSED BAD_VALUE", "REFUSED NOT_YOURS", "DUPLICATE", "REFUSED ID_REUSED", "APPLIED", "REFUSED BAD_FORMAT",
-		"REFUSED NOT_ALLOWED", "APPLIED", "REFUSED FUTURE", "APPLIED", "NO_EFFECT STATE", "WAITING NOT_SERVING", "WAITING BACKDATED", "NO_EFFECT STATE",
+		"REFUSED NOT_ALLOWED", "APPLIED", "REFUSED FUTURE", "APPLIED", "NO_EFFECT STATE", "WAITING NOT_SERVING", "APPLIED", "APPLIED",
 		"REFUSED ID_REUSED",
 	}
 	if diff := cmp.Diff(want, s.reportNow(mtn, list...)); diff != "" {
@@ -76,7 +76,8 @@ func TestResultsAreInTheOrderOfTheEvents(t *testing.T) {
 	}
 	s.supplyThroughNow("MTN")
 	s.wantStatus(number(1), "SWAPPED MTN")
-	s.wantStatus(number(2), "PARKED MTN")
+	s.clock = s.clock.Add(time.Minute)
+	s.wantStatus(number(2), "NORMAL MTN")
 }
 
 // A call that is sent again changes nothing. An id belongs to one supplier: it is
@@ -354,9 +355,8 @@ func TestSilentNetworkHasStaleLinesAndKeepsWarnings(t *testing.T) {
 	check("once it supplies again", fresh)
 }
 
-// The window of a SIM change that is reported late runs from the report. The time of
-// the signal stays that of the effect.
-func TestLateSIMChangeRunsFromItsReport(t *testing.T) {
+// The window of a SIM change runs from the change, however late it is reported.
+func TestWindowOfALateSIMChangeRunsFromTheChange(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
 	sim := func(n int, delay time.Duration) {
@@ -367,16 +367,17 @@ func TestLateSIMChangeRunsFromItsReport(t *testing.T) {
 		s.wantLate(operator("MTN"), e, "APPLIED")
 	}
 	const late = 9*24*time.Hour + time.Hour
-	sim(2, time.Hour) // in time
-	sim(3, time.Hour+time.Second)
-	sim(4, late)
-	for n, want := range map[int]time.Duration{2: -time.Hour, 3: 0, 4: 0} {
+	delays := map[int]time.Duration{2: time.Hour, 3: time.Hour + time.Second, 4: late} // the first is in time
+	for n, delay := range delays {
+		sim(n, delay)
+	}
+	for n, delay := range delays {
 		lookup, err := s.Lines.Lookup(t.Context(), s.Pool, s.parse(number(n)), s.clock)
 		if err != nil {
 			t.Fatal(err)
 		}
 		signals := lookup.View(s.clock).Signals
-		if len(signals) != 1 || signals[0].Status != line.Swapped || !signals[0].Until.Time().Equal(s.clock.Add(want).Add(240*time.Hour)) {
+		if len(signals) != 1 || signals[0].Status != line.Swapped || !signals[0].Until.Time().Equal(s.clock.Add(-delay).Add(240*time.Hour)) {
 			t.Errorf("line %d has %+v", n, signals)
 		}
 		if n == 4 && !signals[0].Since.Time().Equal(s.clock.Add(-late)) {

@@ -44,7 +44,7 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 		if before, after := c.Open(); len(before)+len(after) > 0 {
 			reopened, open = append(reopened, c.Number), append(open, after...)
 			for i := range before {
-				if before[i].Hold == line.HoldShare {
+				if before[i].Hold == line.HoldMass {
 					settled[before[i].Network] = true
 				}
 			}

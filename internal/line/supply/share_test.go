@@ -62,7 +62,7 @@ func (k *importEnv) change(kind string, from, to int) map[string]int {
 func (k *importEnv) wantChange(kind string, from, to, applied, held int) {
 	k.t.Helper()
 	got := k.change(kind, from, to)
-	if got["APPLIED"] != applied || got["WAITING SHARE"] != held || applied+held != to-from {
+	if got["APPLIED"] != applied || got["WAITING MASS"] != held || applied+held != to-from {
 		k.t.Errorf("%d events %s: %v, want %d applied and %d held", to-from, kind, got, applied, held)
 	}
 }
@@ -176,7 +176,7 @@ func TestConcurrentReportsShareTheLimit(t *testing.T) {
 		})
 	}
 	all.Wait()
-	ended, held := k.count(`SELECT count(*) FROM line_now WHERE state = $1`, int16(line.StateEnded)), k.count(`SELECT count(*) FROM line_open WHERE hold = $1`, int16(line.HoldShare))
+	ended, held := k.count(`SELECT count(*) FROM line_now WHERE state = $1`, int16(line.StateEnded)), k.count(`SELECT count(*) FROM line_open WHERE hold = $1`, int16(line.HoldMass))
 	if ended != 1000 || held != 600 {
 		t.Errorf("%d lines ended, %d events are held", ended, held)
 	}

@@ -126,6 +126,9 @@ func (r *importRun) applyRow(ctx context.Context, cs *changeSet, c *linechange.C
 	if err != nil {
 		return linefile.Refusal{}, err
 	}
+	if v == linechange.Blocked {
+		return linefile.Refusal{Place: from.Place, Field: "tenureStart", Reason: "BLACKLISTED"}, nil
+	}
 	counts.addVerdict(v)
 	r.countEvents(cs, d, before)
 	return linefile.Refusal{}, nil
@@ -150,9 +153,9 @@ func (c *Counts) addVerdict(v linechange.Verdict) {
 		c.Unchanged++
 	case linechange.Changed:
 		c.Changed++
-	case linechange.Waiting:
+	case linechange.Kept:
 		c.Waiting++
-	case linechange.NoEffect:
+	case linechange.NoEffect, linechange.Blocked:
 		c.NoEffect++
 	}
 }
@@ -165,7 +168,7 @@ func (r *importRun) countEvents(cs *changeSet, d *linechange.Comparison, before 
 	}
 	for i := range d.Events {
 		switch e := &d.Events[i]; e.Kind {
-		case line.Name:
+		case line.Restate:
 		case line.Assign:
 			cs.counts.countEvent(e, d.Former)
 		default:

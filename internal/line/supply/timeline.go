@@ -130,10 +130,13 @@ func historyEvents(
 		p := HistoryEvent{
 			Seq: e.Seq, ID: e.ID, Type: e.Kind.String(), Source: e.Authority.String(), Network: plan.Code(e.Network), Peer: plan.Code(e.Peer),
 			Code: e.Code.String(), Note: e.Note, EffectiveAt: e.Effective.Time(), ReportedAt: e.ReportedAt, ChurnAt: e.Until.Time(),
-			Voided: outcomes[i] == line.Voided, Voids: e.Target, Held: e.Hold.String(), Import: imports[e.Import].uid,
+			Voided: outcomes[i] == line.Voided, Held: e.Hold.String(), Import: imports[e.Import].uid,
 		}
-		p.Outcome, p.Reason, _ = outcomeOf(outcomes[i], e.Hold)
-		if outcomes[i] == line.HalfPort && !(&line.History{Events: events}).Unmatched(outcomes, i) {
+		if e.Kind != line.Port { // of which it is the release
+			p.Voids = e.Target
+		}
+		p.Outcome, p.Reason, _ = outcomeOf(outcomes[i], e)
+		if e.Kind.IsHalf() && outcomes[i] == line.Waiting && !(&line.History{Events: events}).Unmatched(outcomes, i) {
 			p.Outcome, p.Reason = NoEffect, ""
 		}
 		if own := reader == "" || e.Authority == line.Operator && p.Network == reader; !own {

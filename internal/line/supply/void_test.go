@@ -42,7 +42,7 @@ func (k *importEnv) wantCoverage(want line.Span) {
 // them. A row that says nothing is left out: events that were voided leave one.
 var linesNow = map[string]string{
 	"line_now": `SELECT number, network, state, bits, bar_reason, state_since, tenure_start, sim_at, newest, until, ended_after, port_at,
-		sim_window, port_window, bar_at, doubt_at, contested_tenure, contested_sim FROM line_now WHERE state <> 0 ORDER BY number`,
+		bar_at, doubt_at, contested_tenure, contested_sim FROM line_now WHERE state <> 0 ORDER BY number`,
 	"line_open":     lineTables["line_open"],
 	"network_lines": lineTables["network_lines"],
 }
@@ -87,7 +87,7 @@ func TestVoidTheFirstSnapshotOverEvents(t *testing.T) {
 	before, span := k.dump(linesNow), k.coverage().Lifecycle
 	rows := append(actives(3, 5), number(1)+",2024-02-03,2026-01-05,ACTIVE,", number(2)+",2024-02-03,,ACTIVE,", airtel(0)+",2024-02-03,,ACTIVE,")
 	im := k.importFile(asOf(march), snapshotOf(rows...))
-	k.wantEvents(number(2), "USED 2026-01-05", "NAMED 2026-03-01T00:00:00Z")
+	k.wantEvents(number(2), "USED 2026-01-05", "RESTATED 2026-03-01T00:00:00Z (2024-02-03,UNKNOWN,ACTIVE,2024-02-03)")
 	k.wantOpen(airtel(0), "RESTATED WAITING NOT_SERVING MTN")
 	k.voidSnapshot(im)
 	if diff := cmp.Diff(before, k.dump(linesNow)); diff != "" {
@@ -144,8 +144,8 @@ func TestVoidALaterSnapshot(t *testing.T) {
 	k.wantConsistent()
 }
 
-// What a later snapshot restated, held and settled is as before it.
-func TestVoidRestatementsAndDoubt(t *testing.T) {
+// What a later snapshot restated and reinstated is as before it.
+func TestVoidRestatements(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
 	k.raiseHoldLimit()
@@ -156,16 +156,14 @@ func TestVoidRestatementsAndDoubt(t *testing.T) {
 	april := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	k.importFile(asOf(april), snapshotOf(rows...))
 	before := k.dump(linesNow)
-	if k.row(airtel(1)).DoubtAt == line.Never {
-		t.Fatal("the line that is missing is not in doubt")
-	}
 	next := append([]string{}, rows...)
 	next[0] = number(0) + ",2020-01-01,,ACTIVE,"
-	next[1] = number(1) + ",2024-02-03,NEVER,ACTIVE," // held
+	next[1] = number(1) + ",2024-02-03,NEVER,ACTIVE,"
 	next = append(next, airtel(1)+",,,ACTIVE,")
 	im := k.importFile(asOf(may), snapshotOf(next...))
-	k.wantDoubt(airtel(1), time.Time{})
-	k.decide(number(1), "CONFIRM", line.Restate)
+	if now := k.row(airtel(1)); now.State != line.StateActive {
+		t.Errorf("the number that the file has again is %s", now.State)
+	}
 	k.voidSnapshot(im)
 	if diff := cmp.Diff(before, k.dump(linesNow)); diff != "" {
 		t.Errorf("the lines (-before +after):\n%s", diff)
@@ -177,7 +175,7 @@ func TestVoidRestatementsAndDoubt(t *testing.T) {
 	}
 }
 
-// A row that waited for a port, and that the port made staff decide about, is gone.
+// What a row that waited for its port has made of the line is gone.
 func TestVoidARowThatWaitedForAPort(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
@@ -187,7 +185,9 @@ func TestVoidARowThatWaitedForAPort(t *testing.T) {
 	port := k.item(airtel(0), "PORTED 2026-04-19T10:00:00Z")
 	port.Network = "MTN"
 	k.atTime(may.AddDate(0, 0, 5), func() { k.wantLate(newSupplier(line.ClearingHouse, ""), port, "APPLIED") })
-	k.wantOpen(airtel(0), "RESTATED WAITING RESTATED MTN")
+	if r := k.row(airtel(0)); written(r.Tenure) != "2019-03-04" || written(r.ContestedTenure) != "2026-02-20" {
+		t.Errorf("%+v", r)
+	}
 	k.voidSnapshot(im)
 	k.wantOpen(airtel(0))
 	k.wantDoubt(airtel(0), time.Time{})

@@ -1,39 +1,26 @@
 package linemodel
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// Compare returns in what the fold (+) of a history differs from the model (-).
-//
-// A history is circular when the effects of its reports depend on each other in a
-// circle, so that the rules have no result or more than one. Then there is no difference
-// if the model has no result, or also has the one that the fold found.
-func Compare(h *line.History, terms line.TermsAt) (diff string, circular bool) {
-	got, outcomes := line.Fold(h, terms, line.Forever)
-	want, wanted, settled := Settle(h, terms)
-	same := func() bool { return want == got && slices.Equal(wanted, outcomes) }
-	if !settled {
-		return "", true
+// Compare returns how the code (+) differs from the model (-), at the end and at every instant of a history.
+func Compare(h *line.History, terms line.TermsAt) (diff string) {
+	untils := []line.Instant{line.Forever}
+	for _, e := range h.Events {
+		untils = append(untils, e.Effective, e.Effective-1)
 	}
-	if same() {
-		return "", false
-	}
-	first, firstWanted := want, wanted
-	for _, lateEnd := range []bool{false, true} {
-		if want, wanted, settled = SettleFrom(outcomes, lateEnd, h, terms); settled && same() {
-			return "", true
+	for _, until := range untils {
+		want, wantOutcomes := Model(h, terms, until)
+		got, gotOutcomes := line.Fold(h, terms, until)
+		if want != got || !slices.Equal(wantOutcomes, gotOutcomes) {
+			return fmt.Sprintf("until %s the code (+) differs from the model (-):\n%s\n%s", at(until),
+				cmp.Diff(FormatRow(want), FormatRow(got)), Format(h, wantOutcomes, gotOutcomes))
 		}
 	}
-	if first != got {
-		diff = "the row differs from the model:\n" + cmp.Diff(FormatRow(first), FormatRow(got))
-	}
-	if !slices.Equal(firstWanted, outcomes) {
-		diff += "the outcomes differ from the model:\n" + Format(h, firstWanted, outcomes) + "\n"
-	}
-	return diff, false
+	return ""
 }

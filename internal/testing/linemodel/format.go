@@ -10,10 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-var outcomeWords = []string{
-	"Applied", "NotInState", "Pending", "Blocked", "NotFlagOwner", "HalfPort", "SameNetwork", "Voided", "NotYet", "Held", "GaveWay", "Superseded",
-	"Overtaken", "Locked", "Revived",
-}
+var outcomeWords = []string{"Applied", "NoEffect", "GaveWay", "Blocked", "Voided", "NotYet", "Waiting", "Held"}
 
 // Minimize drops from a history whatever it can while it stays wrong.
 func Minimize(h *line.History, wrong func(*line.History) bool) *line.History {

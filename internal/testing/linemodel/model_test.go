@@ -1,6 +1,7 @@
-package linemodel_test
+package linemodel
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -8,15 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/testing/linemodel"
 )
 
-var world = linemodel.World{Networks: 3, Events: 9}
-
-// setting returns a number from the environment, or the default.
 func setting(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -24,85 +19,66 @@ func setting(name string, otherwise int) int {
 	return otherwise
 }
 
-func histories() int {
+func histories(t *testing.T, visit func(r *rand.Rand, h *line.History) (goOn bool)) {
+	t.Helper()
+	n := 25_000
 	if testing.Short() {
-		return setting("LINEMODEL_HISTORIES", 2_000)
+		n = 2_000
 	}
-	return setting("LINEMODEL_HISTORIES", 25_000)
-}
-
-func random(stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(setting("LINEMODEL_SEED", 1)), stream))
-}
-
-func differs(h *line.History) bool {
-	diff, _ := linemodel.Compare(h, linemodel.RandomTerms)
-	return diff != ""
-}
-
-// TestFoldAgreesWithTheModel stops at the first difference. With
-// LINEMODEL_DIFFERENCES it goes on to that many, and shows one of each sort.
-func TestFoldAgreesWithTheModel(t *testing.T) {
-	t.Parallel()
-	r := random(2)
-	circles, n := 0, histories()
-	left, sorts := setting("LINEMODEL_DIFFERENCES", 1), map[string]bool{}
-	for range n {
-		h := linemodel.RandomHistory(r, world)
-		diff, circular := linemodel.Compare(h, linemodel.RandomTerms)
-		if circular {
-			circles++
-		}
-		if diff == "" {
-			continue
-		}
-		h = linemodel.Minimize(h, differs)
-		diff, _ = linemodel.Compare(h, linemodel.RandomTerms)
-		if sort := sortOf(h, diff); !sorts[sort] {
-			sorts[sort] = true
-			t.Errorf("%shistory:\n%s\n", diff, linemodel.Format(h, nil, nil))
-		}
-		if left--; left == 0 {
+	r := rand.New(rand.NewPCG(uint64(setting("LINEMODEL_SEED", 1)), 1)) //nolint:gosec // a test
+	for range setting("LINEMODEL_HISTORIES", n) {
+		if !visit(r, RandomHistory(r, World{Networks: 3, Events: 9})) {
 			return
 		}
 	}
-	t.Logf("%d of %d histories are circular", circles, n)
-	if circles > n/200 {
-		t.Error("too many histories are circular")
+}
+
+func TestFoldAgreesWithTheModel(t *testing.T) {
+	t.Parallel()
+	differs := func(h *line.History) bool { return Compare(h, RandomTerms) != "" }
+	sorts, n, most := map[string]int{}, 0, setting("LINEMODEL_DIFFERENCES", 1)
+	histories(t, func(_ *rand.Rand, h *line.History) bool {
+		if !differs(h) {
+			return true
+		}
+		h = Minimize(h, differs)
+		if sorts[sortOf(h)]++; sorts[sortOf(h)] == 1 {
+			t.Error(Compare(h, RandomTerms))
+		}
+		n++
+		return n < most
+	})
+	if n > 1 {
+		t.Error(n, "differences", sorts)
 	}
 }
 
-// sortOf names a difference by what differs and by the kinds of event that cause it.
-func sortOf(h *line.History, diff string) string {
-	var words []string
-	for l := range strings.Lines(diff) {
-		_, outcomes, marked := strings.Cut(l, "<<<")
-		if fields := strings.Fields(l); !marked && len(fields) > 1 && (fields[0] == "-" || fields[0] == "+") {
-			words = append(words, fields[0]+fields[1])
-		}
-		words = append(words, outcomes)
+// sortOf names the kinds of a history.
+func sortOf(h *line.History) string {
+	var kinds []string
+	for _, e := range slices.SortedFunc(slices.Values(h.Events), func(a, b line.Event) int { return cmp.Compare(a.Effective, b.Effective) }) {
+		kinds = append(kinds, e.Kind.String())
 	}
-	for _, e := range h.Events {
-		words = append(words, e.Kind.String())
-	}
-	slices.Sort(words)
-	return strings.Join(words, " ")
+	return strings.Join(kinds, " ")
 }
 
 func TestOrderOfProcessingDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	r := random(3)
-	for range histories() / 4 {
-		h := linemodel.RandomHistory(r, world)
-		row, outcomes := line.Fold(h, linemodel.RandomTerms, line.Forever)
-		mixed := &line.History{Base: h.Base, Events: make([]line.Event, len(h.Events))}
-		wanted := make([]line.Outcome, len(h.Events))
-		for to, from := range r.Perm(len(h.Events)) {
-			mixed.Events[to], wanted[to] = h.Events[from], outcomes[from]
+	histories(t, func(r *rand.Rand, h *line.History) bool {
+		row, outcomes := line.Fold(h, RandomTerms, line.Forever)
+		other := &line.History{Base: h.Base}
+		order := r.Perm(len(h.Events))
+		for _, i := range order {
+			other.Events = append(other.Events, h.Events[i])
 		}
-		again, got := line.Fold(mixed, linemodel.RandomTerms, line.Forever)
-		if diff := cmp.Diff(row, again); diff != "" || !slices.Equal(got, wanted) {
-			t.Fatalf("the row depends on the order of processing (-in order +mixed):\n%shistory:\n%s", diff, linemodel.Format(mixed, wanted, got))
+		otherRow, otherOutcomes := line.Fold(other, RandomTerms, line.Forever)
+		same := row == otherRow
+		for to, from := range order {
+			same = same && otherOutcomes[to] == outcomes[from]
 		}
-	}
+		if !same {
+			t.Errorf("%v\n%v\n%s", FormatRow(row), FormatRow(otherRow), Format(h, outcomes, outcomes))
+		}
+		return same
+	})
 }

@@ -1,6 +1,7 @@
 package linemodel
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -33,11 +34,16 @@ var (
 	delays  = []line.Instant{0, 0, 0, 1, 3600, 3601, day / 2, day, day + 1, 2 * day, 3 * day, 3*day + 1, 5 * day, 30 * day, 32 * day}
 )
 
+// byReport orders events by their reports.
+func byReport(a, b *line.Event) int {
+	return cmp.Or(a.ReportedAt.Compare(b.ReportedAt), cmp.Compare(a.Seq, b.Seq))
+}
+
 // RandomTerms has short times, and changes some of them on the fifth day.
 func RandomTerms(at time.Time) line.Terms {
-	t := line.Terms{SIMDeadline: time.Hour, PortDeadline: 24 * time.Hour, Rest: 3 * 24 * time.Hour}
+	t := line.Terms{Rest: 3 * 24 * time.Hour}
 	if at.After(line.Instant(4*day + day/2).Time()) {
-		t = line.Terms{SIMDeadline: 12 * time.Hour, PortDeadline: time.Hour, Rest: 2 * 24 * time.Hour}
+		t = line.Terms{Rest: 2 * 24 * time.Hour}
 	}
 	return t
 }
@@ -58,10 +64,15 @@ func RandomHistory(r *rand.Rand, w World) *line.History {
 	for range r.IntN(w.Events + 1) {
 		events = append(events, randomEvent(r, w, h.Base))
 	}
-	if chance(r, 60) {
-		events = append(events, randomHalves(r, w)...)
-	}
 	targets := map[*line.Event]*line.Event{}
+	if chance(r, 60) {
+		claim, release, port := randomHalves(r, w)
+		events = append(events, claim, release)
+		if port != nil {
+			targets[port] = release
+			events = append(events, port)
+		}
+	}
 	for _, e := range slices.Clone(events) {
 		for _, about := range randomReactions(r, e) {
 			targets[about] = e
@@ -86,7 +97,7 @@ func RandomHistory(r *rand.Rand, w World) *line.History {
 	for about, e := range targets {
 		about.Target = e.Seq
 	}
-	inOrder := func(a, b *line.Event) int { return reported(a).compare(reported(b)) }
+	inOrder := byReport
 	for _, e := range slices.SortedFunc(slices.Values(events), inOrder) {
 		e.Outside = outside(r, e, events, h.Base)
 		e.First = e.First && !somethingEarlier(e, events, h.Base)
@@ -101,20 +112,20 @@ func RandomHistory(r *rand.Rand, w World) *line.History {
 // reported: then no mark of a first holder is granted.
 func somethingEarlier(e *line.Event, all []*line.Event, base *line.Baseline) bool {
 	return base != nil || slices.ContainsFunc(all, func(o *line.Event) bool {
-		return reported(o).before(reported(e)) && o.Effective <= e.Effective
+		return byReport(o, e) < 0 && o.Effective <= e.Effective
 	})
 }
 
 // outside says whether an operator neither held the range nor, by an earlier report,
 // had the line.
 func outside(r *rand.Rand, e *line.Event, all []*line.Event, base *line.Baseline) bool {
-	if e.Authority != line.Operator || e.Network == 1 || e.Kind == line.Assign || e.Kind == line.Name || e.Kind == line.Miss || base != nil && base.Network == e.Network || chance(r, 5) {
+	if e.Authority != line.Operator || e.Network == 1 || e.Kind == line.Assign || base != nil && base.Network == e.Network || chance(r, 5) {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(o *line.Event) bool {
 		gotLine := (o.Kind == line.Port || o.Kind == line.ReleasePort) && o.Peer == e.Network
 		hadLine := o.Network == e.Network && !o.Outside && o.Kind != line.ClaimPort
-		return reported(o).before(reported(e)) && (gotLine || hadLine)
+		return byReport(o, e) < 0 && (gotLine || hadLine)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // reported by randomHalves, too.
 var operatorKinds = []line.Kind{
 	line.Assign, line.Assign, line.Assign, line.ChangeSIM, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.GiveNotice, line.GiveNotice,
-	line.Park, line.Return, line.Deactivate, line.Use, line.Use, line.End, line.End, line.End, line.End, line.Reinstate, line.Reinstate,
+	line.Park, line.Deactivate, line.Use, line.Use, line.End, line.End, line.End, line.End, line.Reinstate, line.Reinstate,
 	line.Transfer, line.Transfer, line.ClaimPort, line.ReleasePort,
 }
 
@@ -69,7 +69,7 @@ func finish(r *rand.Rand, w World, e *line.Event) *line.Event {
 	if e.Authority == line.Operator {
 		e.Supplier = int32(e.Network)
 	}
-	if byDay := e.Authority != line.Regulator && e.Base == nil && e.Kind != line.Name && e.Kind != line.Miss; byDay && chance(r, 12) {
+	if byDay := e.Authority != line.Regulator && e.Base == nil; byDay && chance(r, 12) {
 		if e.Day, e.Effective = true, endOfDay(e.Effective); e.Kind == line.End {
 			e.Effective = startOfDay(e.Effective)
 		}
@@ -77,22 +77,17 @@ func finish(r *rand.Rand, w World, e *line.Event) *line.Event {
 	if e.ReportedAt = (e.Effective + pick(r, delays)).Time(); chance(r, 5) {
 		e.ReportedAt = e.ReportedAt.Add(time.Second / 2)
 	}
-	if canBeHeld := e.Authority != line.Regulator && e.Kind != line.Name && e.Kind != line.Miss; canBeHeld && chance(r, 10) {
+	if canBeHeld := e.Authority != line.Regulator; canBeHeld && chance(r, 10) {
 		e.Hold = randomHold(r, e.Kind)
 	}
 	return e
 }
 
 func randomHold(r *rand.Rand, k line.Kind) line.Hold {
-	switch {
-	case k == line.Restate:
-		return pick(r, []line.Hold{line.HoldRestated, line.HoldShare})
-	case k == line.Assign:
-		return pick(r, []line.Hold{line.HoldEarly, line.HoldEarly, line.HoldBackdated, line.HoldShare, line.HoldDenied})
-	case lifts(k):
-		return pick(r, []line.Hold{line.HoldBackdated, line.HoldSnapshot})
+	if k == line.Assign {
+		return pick(r, []line.Hold{line.HoldEarly, line.HoldEarly, line.HoldTooOld, line.HoldMass})
 	}
-	return pick(r, []line.Hold{line.HoldBackdated, line.HoldShare, line.HoldDenied})
+	return pick(r, []line.Hold{line.HoldTooOld, line.HoldMass, line.HoldDonorLate})
 }
 
 func randomOrder(r *rand.Rand, e *line.Event) {
@@ -121,10 +116,7 @@ func randomFileEvent(r *rand.Rand, w World, e *line.Event, base *line.Baseline) 
 	if chance(r, 25) {
 		e.Network = randomNetwork(r, w)
 	}
-	switch e.Kind = pick(r, []line.Kind{line.Restate, line.Restate, line.Name, line.Miss}); {
-	case e.Kind == line.Restate && base == nil:
-		e.Kind = line.Miss
-	case e.Kind == line.Restate:
+	if e.Kind = line.Restate; base != nil && chance(r, 60) {
 		e.Base = randomBaseline(r, w, 2)
 		e.Base.Network = e.Network
 		if chance(r, 50) { // most restatements change one value
@@ -137,9 +129,9 @@ func randomFileEvent(r *rand.Rand, w World, e *line.Event, base *line.Baseline) 
 }
 
 // randomHalves returns a claim and a release that may meet.
-func randomHalves(r *rand.Rand, w World) (halves []*line.Event) {
-	claim := &line.Event{Kind: line.ClaimPort, Authority: line.Operator, Network: randomNetwork(r, w), Effective: instant(r), Until: line.Never, EndedAfter: line.Never}
-	release := &line.Event{Kind: line.ReleasePort, Authority: line.Operator, Network: 1, Effective: claim.Effective, Until: line.Never, EndedAfter: line.Never}
+func randomHalves(r *rand.Rand, w World) (claim, release, port *line.Event) {
+	claim = &line.Event{Kind: line.ClaimPort, Authority: line.Operator, Network: randomNetwork(r, w), Effective: instant(r), Until: line.Never, EndedAfter: line.Never}
+	release = &line.Event{Kind: line.ReleasePort, Authority: line.Operator, Network: 1, Effective: claim.Effective, Until: line.Never, EndedAfter: line.Never}
 	if chance(r, 30) {
 		release.Network = randomNetwork(r, w)
 	}
@@ -147,10 +139,20 @@ func randomHalves(r *rand.Rand, w World) (halves []*line.Event) {
 		release.Effective = instant(r)
 	}
 	claim, release = finish(r, w, claim), finish(r, w, release)
-	if claim.Network != release.Network {
-		release.Peer = claim.Network
+	if claim.Network == release.Network {
+		return claim, release, nil
 	}
-	return []*line.Event{claim, release}
+	release.Peer = claim.Network
+	met := line.Halves{Claim: claim, Release: release}
+	if first, second := min(claim.Effective, release.Effective), max(claim.Effective, release.Effective); second > first+30*day || chance(r, 20) {
+		return claim, release, nil
+	}
+	made := met.Event()
+	made.Supplier, made.ReportedAt = claim.Supplier, claim.ReportedAt
+	if release.ReportedAt.After(claim.ReportedAt) {
+		made.Supplier, made.ReportedAt = release.Supplier, release.ReportedAt
+	}
+	return claim, release, &made
 }
 
 // randomReactions returns what was reported about an event: its confirmation if it is
@@ -163,13 +165,11 @@ func randomReactions(r *rand.Rand, e *line.Event) (about []*line.Event) {
 	half := e.Kind == line.ClaimPort || e.Kind == line.ReleasePort
 	if likely := 7; chance(r, likely) || half && chance(r, 25) {
 		v := &line.Event{Kind: line.Void, Authority: e.Authority, Network: e.Network, Supplier: e.Supplier, Effective: e.Effective}
-		if aboutReports(e.Kind) {
+		if e.Kind == line.Restate {
 			v.Authority, v.Network, v.Supplier = line.Regulator, 0, regulator // staff void a file
 		}
-		if v.Authority == line.Operator && e.Kind == line.End {
-			v.Hold = line.HoldEndVoid
-		} else if v.Authority == line.Operator && chance(r, 10) {
-			v.Hold = line.HoldSnapshot
+		if v.Authority == line.Operator && chance(r, 10) {
+			v.Hold = line.HoldDonorLate
 		}
 		about = append(about, later(r, v, e.ReportedAt))
 	}

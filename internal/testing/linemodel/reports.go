@@ -1,222 +1,209 @@
 package linemodel
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
-const (
-	meetingTime = 30 * 24 * time.Hour // between the effects of the halves of a port
-	endGrace    = 72 * time.Hour      // between an end and the port that it gives way to
-)
+// A report is an event, with what others say about it.
+type report struct {
+	line.Event
 
-// reports answers what follows from the reports alone, without the state of the
-// line: which of them are held, withdrawn or confirmed, and which halves met.
-type reports struct {
-	events []line.Event // in the order of reporting
-	// overtaken are the voids that came too late, by their seq. That follows from the
-	// ports, so it is known only after a walk.
-	overtaken map[int64]bool
-	// ported says of the restatements by networks to which a port brought the line when
-	// that port was known. Those of other networks than the baseline's wait for it.
-	ported map[int64]moment
-	// hadLine are the releases of networks that had the line then.
-	hadLine map[int64]bool
-	// moved are the events that completed the ports that took effect.
-	moved map[int64]bool
-	base  *line.Baseline
-	pairs []pair
+	counts                   *line.Event // since when it counts: its report, or the confirmation
+	implied                  bool        // by a baseline
+	order                    int         // in a second; -1 of what is about other reports
+	held, confirmed          bool
+	voided, contested, waits bool
 }
 
-// pair is a claim and the release that it met.
-type pair struct{ claim, release *line.Event }
-
-func newReports(h *line.History, overtaken, hadLine, moved map[int64]bool, ported map[int64]moment) *reports {
-	r := &reports{events: slices.Clone(h.Events), overtaken: overtaken, hadLine: hadLine, moved: moved, ported: ported, base: h.Base}
-	slices.SortFunc(r.events, func(a, b line.Event) int { return reported(&a).compare(reported(&b)) })
-	r.pairs = r.meet()
-	return r
+// A model has everything that was reported about a number.
+type model struct {
+	terms   line.TermsAt
+	base    *line.Baseline // the one that counts
+	all     []*report      // of events, in the order of the history
+	reports []*report      // that may apply, in the order of their effect
 }
 
-func (r *reports) find(seq int64) *line.Event {
-	for i := range r.events {
-		if r.events[i].Seq == seq {
-			return &r.events[i]
+// order is that of events in a second.
+var order = []line.Kind{
+	line.End, line.Reinstate, line.Release, line.Assign, line.Transfer, line.Port, line.ReleasePort, line.ClaimPort, line.ChangeSIM, line.Use,
+	line.Deactivate, line.Park, line.GiveNotice, line.Unbar, line.Bar, line.Unflag, line.Flag, line.Blacklist,
+}
+
+func inOrder(a, b *report) int {
+	return cmp.Or(cmp.Compare(a.Effective, b.Effective), cmp.Compare(a.order, b.order), byReport(&a.Event, &b.Event))
+}
+
+func asTheyCount(a, b *report) int { return byReport(a.counts, b.counts) }
+
+// applies says in which states an event applies.
+func (r *report) applies(s line.State) bool {
+	switch {
+	case r.Kind == line.Release || r.Kind == line.Assign || r.Kind == line.Blacklist:
+		return true
+	case r.Authority == line.Regulator && (r.Kind == line.Bar && r.Number || r.Kind == line.Unbar):
+		return true
+	case r.Kind == line.Reinstate:
+		return s == line.StateEnded
+	case r.Kind == line.Transfer:
+		return s.Ongoing()
+	case r.Kind == line.Deactivate:
+		return s == line.StateNone || s == line.StateActive
+	case r.Kind == line.Park || r.Kind == line.GiveNotice:
+		return s != line.StateEnded && s != line.StateParked
+	}
+	return s != line.StateEnded
+}
+
+// decided returns the outcome of a report that is not applied, otherwise another one.
+func (r *report) decided(otherwise line.Outcome) line.Outcome {
+	switch {
+	case r.voided:
+		return line.Voided
+	case r.held:
+		return line.Held
+	case r.waits:
+		return line.Waiting
+	}
+	return otherwise
+}
+
+// Model returns the row of a line and the outcome of each event.
+func Model(h *line.History, terms line.TermsAt, until line.Instant) (line.Row, []line.Outcome) {
+	row, outcomes, heldSince := compute(h, terms, until, 0)
+	if heldSince != line.Never {
+		confirmed, _, _ := compute(h, terms, until, row.Network)
+		if !confirmed.Same(&row) || confirmed.DoubtAt != row.DoubtAt {
+			row.DoubtAt = earliest(row.DoubtAt, heldSince)
 		}
 	}
-	return nil
+	return row, outcomes
 }
 
-// confirmation returns the regulator's confirmation of an event, or nil.
-func (r *reports) confirmation(e *line.Event) *line.Event {
-	for i := range r.events {
-		c := &r.events[i]
-		if c.Kind == line.Confirm && c.Target == e.Seq && !r.withdrawnByAuthority(c) {
-			return c
+// compute is the same, but for the doubt of what is held: of that it returns since when there is some. What one network
+// reported counts as confirmed.
+func compute(h *line.History, terms line.TermsAt, until line.Instant, confirmed numbering.Network) (line.Row, []line.Outcome, line.Instant) {
+	m := &model{terms: terms}
+	for _, e := range h.Events {
+		r := &report{Event: e, order: slices.Index(order, e.Kind)}
+		r.counts, r.confirmed = &r.Event, confirmed != 0 && r.Network == confirmed && r.Hold != 0
+		m.all = append(m.all, r)
+	}
+	m.withdraw()
+	m.arrange(h.Base)
+	p := m.run(until, nil, nil, nil)
+	m.finishHalves(h, p)
+	if p.Version = int32(len(m.all)); h.Base != nil { //nolint:gosec // a few
+		p.Version, p.Baseline = p.Version+1, h.Base.Import
+	}
+	for _, f := range p.flags {
+		levels := map[line.Code]*line.Instant{line.LevelMedium: &p.MediumAt, line.LevelHigh: &p.HighAt, line.LevelVeryHigh: &p.VeryHighAt}
+		*levels[f.Code] = max(*levels[f.Code], f.Effective)
+	}
+	claims := func(r *report) bool { return r.Outside && p.outcomes[r] != line.Voided }
+	p.Bits = with(p.Bits, line.Claimed, p.State == line.StateNone && slices.ContainsFunc(m.all, claims))
+	p.Bits = with(p.Bits, line.OwnSnapshot, m.base != nil && m.base.Network == p.Network)
+	p.DoubtAt = m.since(p, func(r *report) bool {
+		return p.outcomes[r] == line.Waiting && (r.Kind == line.ReleasePort || r.Kind == line.Void)
+	})
+	outcomes := make([]line.Outcome, len(m.all))
+	for i, r := range m.all {
+		outcomes[i] = p.outcomes[r]
+	}
+	return p.Row, outcomes, m.since(p, func(r *report) bool { return p.outcomes[r] == line.Held })
+}
+
+// about returns what was reported about an event and counts.
+func (m *model) about(kind line.Kind, e *report) (about []*report) {
+	for _, r := range m.all {
+		if r.Kind == kind && r.Target == e.Seq && !r.held {
+			about = append(about, r)
 		}
 	}
-	return nil
+	slices.SortFunc(about, asTheyCount)
+	return about
 }
 
-func (r *reports) held(e *line.Event) bool {
-	return e.Hold != 0 && r.confirmation(e) == nil && !r.moot(e)
-}
-
-// moot says whether a held void has nothing left to withdraw, because an authority
-// withdrew it.
-func (r *reports) moot(v *line.Event) bool {
-	target := r.find(v.Target)
-	return v.Kind == line.Void && v.Hold != 0 && r.confirmation(v) == nil && target != nil && r.withdrawnByAuthority(target)
-}
-
-// counts returns from when an event counts: its report, or its confirmation if it
-// was held.
-func (r *reports) counts(e *line.Event) moment {
-	if c := r.confirmation(e); e.Hold != 0 && c != nil {
-		return latest(reported(e), reported(c))
-	}
-	return reported(e)
-}
-
-// voids returns the voids of an event that count: not held and not overtaken.
-func (r *reports) voids(e *line.Event) (vs []*line.Event) {
-	for i := range r.events {
-		v := &r.events[i]
-		if v.Kind == line.Void && v.Target == e.Seq && !r.overtaken[v.Seq] && (v.Hold == 0 || r.confirmation(v) != nil) {
-			vs = append(vs, v)
+// withdraw decides what is held, and what is withdrawn.
+func (m *model) withdraw() {
+	for _, r := range m.all {
+		if confirmations := m.about(line.Confirm, r); len(confirmations) > 0 {
+			if r.confirmed = true; r.Hold != 0 {
+				r.counts = &confirmations[0].Event
+			}
 		}
+		r.held = r.Hold != 0 && !r.confirmed
 	}
-	return vs
-}
-
-// withdrawnByAuthority says whether a void that leaves nothing withdrew the event.
-func (r *reports) withdrawnByAuthority(e *line.Event) bool {
-	return slices.ContainsFunc(r.voids(e), func(v *line.Event) bool { return v.Authority != line.Operator })
-}
-
-// ownVoid returns when the operator withdrew its own event.
-func (r *reports) ownVoid(e *line.Event) (moment, bool) {
-	for _, v := range r.voids(e) {
-		if v.Authority == line.Operator {
-			return r.counts(v), true
-		}
+	for _, r := range m.all {
+		r.voided = len(m.about(line.Void, r)) > 0
 	}
-	return moment{}, false
-}
-
-// meet finds the halves that met. A release meets the earliest reported claim that
-// fits, and each half is used once.
-func (r *reports) meet() (pairs []pair) {
-	var claims, releases []*line.Event
-	for i := range r.events {
-		e := &r.events[i]
-		if r.held(e) || r.withdrawnByAuthority(e) {
+	for _, r := range m.all {
+		voids := m.about(line.Void, r)
+		byRegulator := slices.ContainsFunc(voids, func(v *report) bool { return v.Authority == line.Regulator })
+		if len(voids) == 0 || byRegulator || r.held {
 			continue
 		}
-		switch e.Kind {
-		case line.ClaimPort:
-			claims = append(claims, e)
-		case line.ReleasePort:
-			if !e.Outside || r.hadLine[e.Seq] {
-				releases = append(releases, e)
+		brought := func(p *report) bool {
+			return p.Kind == line.Port && !p.voided && p.Peer == r.Network && asTheyCount(p, voids[0]) < 0
+		}
+		slip := !voids[0].ReportedAt.After(r.ReportedAt.Add(time.Hour))
+		change := r.Kind == line.ChangeSIM || r.Kind.StartsTenure() || r.Kind == line.Port
+		r.contested = change && !slip && (!r.Outside || slices.ContainsFunc(m.all, brought))
+	}
+}
+
+// finishHalves gives halves that have met the outcome of their port, and lets the void of one wait for that of the other.
+func (m *model) finishHalves(h *line.History, p *pass) {
+	bySeq := map[int64]*report{}
+	for _, r := range m.all {
+		if bySeq[r.Seq] = r; r.order < 0 {
+			p.outcomes[r] = r.decided(line.Applied)
+		}
+	}
+	for _, met := range h.Met() {
+		port := bySeq[met.Port.Seq]
+		for _, half := range []*report{bySeq[met.Claim.Seq], bySeq[met.Release.Seq]} {
+			if port.voided {
+				continue
 			}
-		default:
+			p.outcomes[half] = half.decided(p.outcomes[port])
+			for _, v := range m.about(line.Void, half) {
+				if v.Authority == line.Operator {
+					p.outcomes[v] = line.Waiting
+				}
+			}
 		}
 	}
-	inOrder := func(a, b *line.Event) int { return r.counts(a).compare(r.counts(b)) }
-	slices.SortFunc(claims, inOrder)
-	slices.SortFunc(releases, inOrder)
-	for _, release := range releases {
-		i := slices.IndexFunc(claims, func(claim *line.Event) bool { return r.fits(claim, release) })
-		if i >= 0 {
-			pairs = append(pairs, pair{claims[i], release})
-			claims = slices.Delete(claims, i, i+1)
+	for _, v := range m.all {
+		if t := bySeq[v.Target]; v.Kind == line.Void && v.held && t != nil && t.voided {
+			p.outcomes[v] = line.Voided // nothing is left to decide
 		}
 	}
-	return pairs
 }
 
-func (r *reports) fits(claim, release *line.Event) bool {
-	apart := claim.Effective.Time().Sub(release.Effective.Time()).Abs()
-	return release.Peer == claim.Network && apart <= meetingTime && !r.portedBetween(release, claim) &&
-		!r.withdrawnBefore(claim, release) && !r.withdrawnBefore(release, claim)
-}
-
-// portedBetween says whether a port took the number away between a release and a later
-// claim.
-func (r *reports) portedBetween(release, claim *line.Event) bool {
-	between := func(e *line.Event) bool {
-		from, at, to := item{Event: *release, rank: rankOf(release.Kind)}, item{Event: *e, rank: rankOf(e.Kind)}, item{Event: *claim, rank: rankOf(claim.Kind)}
-		return from.comesBefore(&at) && at.comesBefore(&to)
-	}
-	for seq := range r.moved {
-		if e := r.find(seq); e != nil && between(e) {
-			return true
+// since returns when the network that serves a line reported the first of some events. A later port ends a doubt, and a
+// later file that has the line.
+func (m *model) since(p *pass, causes func(*report) bool) line.Instant {
+	first := line.Never
+	for _, r := range m.all {
+		ended := slices.ContainsFunc(m.all, func(x *report) bool {
+			file := x.Kind == line.Restate && !x.voided && !x.held && !x.Outside && x.Network == p.Network
+			return (file || x.Kind == line.Port && p.outcomes[x] == line.Applied) && byReport(x.counts, &r.Event) >= 0
+		})
+		if r.Authority == line.Operator && r.Network == p.Network && p.State.Ongoing() && causes(r) && !ended {
+			first = earliest(first, line.InstantOf(r.ReportedAt))
 		}
 	}
-	return false
+	return first
 }
 
-// comesBefore is isBefore, and of the same kind and second what was reported earlier
-// comes first.
-func (it *item) comesBefore(o *item) bool {
-	if it.Effective == o.Effective && it.rank == o.rank {
-		return reported(&it.Event).before(reported(&o.Event))
+func earliest(a, b line.Instant) line.Instant {
+	if a == line.Never || b == line.Never {
+		return max(a, b)
 	}
-	return it.isBefore(o)
-}
-
-// withdrawnBefore says whether a half had been withdrawn when the other was reported.
-func (r *reports) withdrawnBefore(half, other *line.Event) bool {
-	at, ok := r.ownVoid(half)
-	return ok && at.before(latest(r.counts(half), r.counts(other)))
-}
-
-func (r *reports) pairOf(half *line.Event) (pair, bool) {
-	for _, p := range r.pairs {
-		if p.claim == half || p.release == half {
-			return p, true
-		}
-	}
-	return pair{}, false
-}
-
-// undone says whether both networks withdrew their halves.
-func (r *reports) undone(p pair) bool {
-	_, claim := r.ownVoid(p.claim)
-	_, release := r.ownVoid(p.release)
-	return claim && release
-}
-
-// withdrawn says whether an event counts as never reported. contested says that its
-// operator withdrew it, so that its signal stays.
-func (r *reports) withdrawn(e *line.Event) (gone, contested bool) {
-	if r.withdrawnByAuthority(e) {
-		return true, false
-	}
-	if _, own := r.ownVoid(e); !own {
-		return false, false
-	}
-	if p, met := r.pairOf(e); met {
-		return r.undone(p), r.undone(p)
-	}
-	return true, true
-}
-
-// pending says whether a restatement is by a network that did not have the line.
-func (r *reports) pending(e *line.Event) bool {
-	_, ported := r.ported[e.Seq]
-	return e.Kind == line.Restate && !ported && (r.base == nil && e.Outside || r.base != nil && r.base.Network != e.Network)
-}
-
-// locked says whether a void waits for the other network to withdraw its half.
-func (r *reports) locked(v *line.Event) bool {
-	half := r.find(v.Target)
-	if half == nil || v.Authority != line.Operator || r.withdrawnByAuthority(half) {
-		return false
-	}
-	p, met := r.pairOf(half)
-	return met && !r.undone(p)
+	return min(a, b)
 }

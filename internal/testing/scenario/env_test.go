@@ -227,6 +227,7 @@ type file struct {
 	entry    *entry // nil if the number is missing from the file
 	restated int    // how many of the other lines have another start of their tenure
 	missing  int    // how many of the other lines are missing
+	refused  string // why the row of the number is refused; empty if it is not
 	want     string
 }
 
@@ -247,6 +248,11 @@ func (f file) sent(at when) file {
 
 func (f file) restating(lines int) file {
 	f.restated = lines
+	return f
+}
+
+func (f file) rejecting(reason string) file {
+	f.refused = reason
 	return f
 }
 
@@ -294,10 +300,10 @@ func (f file) run(e *env) {
 		return
 	}
 	e.lastFile = f.content(e.row.number)
-	e.runImport(im.ID, f.want)
+	e.runImport(im.ID, f.want, f.refused)
 }
 
-func (e *env) runImport(id uuid.UUID, want string) {
+func (e *env) runImport(id uuid.UUID, want, rejected string) {
 	content := e.lastFile
 	im, err := e.Run(e.ctx, id, supply.Source{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}, nil)
 	e.must(err)
@@ -308,8 +314,13 @@ func (e *env) runImport(id uuid.UUID, want string) {
 	if im.State != supply.Finished {
 		return
 	}
-	if refused, err := filerows.FindRejected(e.ctx, e.Pool, filerows.Filter{Import: im.Key(), Limit: 3}); err != nil || im.Counts.Refused > im.Counts.PortedOut {
-		e.failf("rows of the file were rejected: %v, %v", refused, err)
+	refused, err := filerows.FindRejected(e.ctx, e.Pool, filerows.Filter{Import: im.Key(), Limit: 3})
+	e.must(err)
+	switch {
+	case rejected == "" && im.Counts.Refused > im.Counts.PortedOut:
+		e.failf("rows of the file were rejected: %v", refused)
+	case rejected != "" && (len(refused) != 1 || refused[0].Reason != rejected):
+		e.failf("rows of the file were rejected: %v, want one for %s", refused, rejected)
 	}
 }
 
@@ -331,6 +342,9 @@ func (f file) told() string {
 	}
 	if f.want != supply.Finished {
 		text += " → file " + f.want
+	}
+	if f.refused != "" {
+		text += " → row refused (`" + f.refused + "`)"
 	}
 	return text
 }

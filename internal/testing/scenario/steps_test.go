@@ -249,7 +249,7 @@ func (e *env) confirmLast() {
 	e.must(e.InTx(e.ctx, func(tx pg.Tx) error {
 		return e.ConfirmHeld(e.ctx, tx, e.lastImport.ID, audit.Entry{At: e.Now(), Actor: audit.Actor{Kind: audit.Operator}})
 	}))
-	e.runImport(e.lastImport.ID, supply.Finished)
+	e.runImport(e.lastImport.ID, supply.Finished, "")
 }
 
 // snapshotVoided withdraws the network's newest snapshot.
@@ -269,8 +269,8 @@ func waiting(by *party, events, lines int, at when) part {
 		_, plan, err := e.Lines.Current(e.ctx, e.Pool, e.clock)
 		e.must(err)
 		n, _ := plan.Network(by.Network)
-		_, err = e.admin.Exec(e.ctx, `INSERT INTO line_open (seq, number, outcome, hold, network, reported_at)
-			SELECT n, 2348039000000 + n, $1, 0, $2, $3 FROM generate_series(1, $4) AS n`, int16(line.Pending), n, e.clock, events)
+		_, err = e.admin.Exec(e.ctx, `INSERT INTO line_open (seq, number, outcome, half, hold, network, reported_at)
+			SELECT n, 2348039000000 + n, $1, false, 0, $2, $3 FROM generate_series(1, $4) AS n`, int16(line.Waiting), n, e.clock, events)
 		e.must(err)
 		_, err = e.admin.Exec(e.ctx, `UPDATE network_lines SET lines = $1 WHERE network = $2`, lines, n)
 		e.must(err)
@@ -283,7 +283,7 @@ func houseBase(at when) part {
 		im, err := e.Begin(e.ctx, house.Supplier, supply.ImportForm{Kind: linefile.Snapshot, AsOf: e.clock}, "api")
 		e.must(err)
 		e.lastFile = "id,number,type,effectiveAt,network\n"
-		e.runImport(im.ID, supply.Held)
+		e.runImport(im.ID, supply.Held, "")
 		e.confirmLast()
 	}}
 }

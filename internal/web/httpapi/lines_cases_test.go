@@ -48,7 +48,7 @@ func eventAnswers() map[string]answer {
 				happened("known", freshNumber, "SIM_CHANGED", day),
 				happened("swap-1", knownNumber, "SIM_CHANGED", day),
 				happened("parked", freshNumber, "PARKED", 2*day),
-				happened("used", freshNumber, "USED", day),
+				happened("again", freshNumber, "REINSTATED", day),
 				happened("claim", "+2348025550001", "PORT_CLAIMED", day),
 				happened("theirs", "+2348025550001", "SIM_CHANGED", day),
 				happened("later", knownNumber, "SIM_CHANGED", -day),
@@ -64,10 +64,11 @@ func eventAnswers() map[string]answer {
 			}
 		})},
 		"events_ok_waiting": {200, as(supplies, func(t *testing.T, s *stack) []event {
-			s.told(t, s.operator(t), happened("end-0", knownNumber, "ENDED", 9*day, "reason", "CHURNED"))
+			s.told(t, s.operator(t), happened("end-0", knownNumber, "ENDED", 32*day, "reason", "CHURNED"),
+				happened("bar-1", swappedNumber, "BARRED", 10*day, "reason", "DEBT"))
 			s.told(t, s.lineToken(t, "", "line:port"), happened("port-1", swappedNumber, "PORTED", 5*day, "network", "AIRTEL"))
 			return []event{
-				happened("old", freshNumber, "ASSIGNED", 31*day),
+				happened("old", knownNumber, "REINSTATED", 31*day),
 				happened("fix", knownNumber, "VOIDED", day, "voids", "end-0", "note", "The wrong number"),
 				happened("theirs", "+2348025550001", "SIM_CHANGED", day),
 				happened("end-1", swappedNumber, "ENDED", 9*day, "reason", "CHURNED"),
@@ -172,7 +173,7 @@ func orderAnswers() map[string]answer {
 		})},
 		"orders_ok_scope": {200, order(`{"phoneNumber":"` + knownNumber + `","action":"BAR","reason":"COURT","scope":"HOLDER","note":"Suit 12"}`)},
 		"orders_ok_confirm": {200, inLines(func(t *testing.T, s *stack) *http.Request {
-			s.waits(t, s.operator(t), happened("swap-1", knownNumber, "SIM_CHANGED", 40*day))
+			s.heldUse(t, s.operator(t))
 			staff := s.staff(t, "reviewer")
 			list := s.do(t, get(conflictsPath, staff))
 			event, _, _ := strings.Cut(strings.SplitAfter(list.Body.String(), `"event":"`)[1], `"`)
@@ -210,11 +211,18 @@ func orderAnswers() map[string]answer {
 	})
 }
 
+// heldUse reports that a parked line was used 40 days ago, which is held.
+func (s *stack) heldUse(t *testing.T, token string) {
+	t.Helper()
+	s.told(t, token, happened("park-1", knownNumber, "PARKED", 50*day))
+	s.waits(t, token, happened("use-1", knownNumber, "USED", 40*day))
+}
+
 func conflictAnswers() map[string]answer {
 	ask := func(query string, who func(t *testing.T, s *stack) string) asker {
 		return inLines(func(t *testing.T, s *stack) *http.Request {
 			mtn := s.operator(t)
-			s.waits(t, mtn, happened("swap-1", knownNumber, "SIM_CHANGED", 40*day))
+			s.heldUse(t, mtn)
 			s.told(t, s.lineToken(t, "", "line:port"), happened("port-1", swappedNumber, "PORTED", 9*day, "network", "AIRTEL"))
 			s.do(t, post(eventsPath, mtn, eventsBody(t, happened("end-1", swappedNumber, "ENDED", 20*day, "reason", "CHURNED"))))
 			s.do(t, post(eventsPath, s.lineToken(t, "GLO", "line:supply"), eventsBody(t, happened("claim-1", flaggedNumber, "PORT_CLAIMED", day),
@@ -245,7 +253,7 @@ func historyAnswers() map[string]answer {
 				happened("fix-1", freshNumber, "VOIDED", 26*day, "voids", "swap-1", "note", "The wrong number"),
 				happened("notice-1", freshNumber, "CHURN_NOTICE", 25*day, "churnAt", ago(11*day)), happened("end-1", freshNumber, "ENDED", 12*day, "reason", "CHURNED"),
 				happened("new-2", freshNumber, "ASSIGNED", 5*day))
-			s.waits(t, mtn, happened("old-1", freshNumber, "SIM_CHANGED", 40*day))
+			s.waits(t, mtn, happened("old-1", freshNumber, "PORT_RELEASED", 40*day, "network", "AIRTEL"))
 			if session {
 				return post(historyPath, s.staff(t, "auditor"), strings.Replace(body, "{", `{`+lookUpReason+`,`, 1))
 			}

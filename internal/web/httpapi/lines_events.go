@@ -26,7 +26,6 @@ type eventsResponse struct {
 	Applied         int           `json:"applied"`
 	NoEffect        int           `json:"noEffect"`
 	Waiting         int           `json:"waiting"`
-	Conflicts       int           `json:"conflicts"`
 	Duplicates      int           `json:"duplicates"`
 	Refused         int           `json:"refused"`
 	SuppliedThrough *string       `json:"suppliedThrough"` // the earliest of the topics
@@ -93,8 +92,6 @@ func (e *eventsResponse) count(outcome string) {
 		e.NoEffect++
 	case supply.Waiting:
 		e.Waiting++
-	case supply.Conflict:
-		e.Conflicts++
 	case supply.Duplicate:
 		e.Duplicates++
 	case supply.Refused:

@@ -82,7 +82,7 @@ func (e *everything) sentTo(t *testing.T, state string) (id uuid.UUID) {
 // deskIDs creates what only staff see.
 func (e *everything) deskIDs(t *testing.T) map[string]string {
 	t.Helper()
-	_, event := e.heldEvent(t, lifeNumber, "ASSIGNED")
+	_, event := e.heldEvent(t, lifeNumber)
 	staff := e.as(t, "reviewer").id.String()
 	e.lock(t, staff)
 	newGuest(people.InviteForm{Kind: registry.StaffAccount, Role: "reviewer"})(t, e.stack)

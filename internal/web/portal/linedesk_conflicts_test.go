@@ -17,13 +17,15 @@ import (
 
 const conflicts = "/portal/desk/conflicts"
 
-// heldEvent reports an event of three months ago for MTN, which is held, and returns its path
+// heldEvent reports for MTN that a parked line was used three months ago, which is held, and returns the event's path
 // and sequence number.
-func (s *stack) heldEvent(t testing.TB, number, kind string) (path, seq string) {
+func (s *stack) heldEvent(t testing.TB, number string) (path, seq string) {
 	t.Helper()
 	id := uuid.New()
 	mtn := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
-	result := must(s.Lines.ApplyEvents(t.Context(), mtn, []supply.Item{{ID: "held-" + kind, PhoneNumber: number, Type: kind, EffectiveAt: daysAgo(90)}}))(t).Results[0]
+	result := must(s.Lines.ApplyEvents(t.Context(), mtn, []supply.Item{
+		{ID: "parked", PhoneNumber: number, Type: "PARKED", EffectiveAt: daysAgo(100)}, {ID: "held", PhoneNumber: number, Type: "USED", EffectiveAt: daysAgo(90)},
+	}))(t).Results[1]
 	if result.Outcome != supply.Waiting {
 		t.Fatalf("%+v", result)
 	}
@@ -40,13 +42,13 @@ func TestHeldEventIsConfirmedOnItsPage(t *testing.T) {
 	s := newStack(t)
 	reviewer, auditor := s.as(t, "reviewer"), s.as(t, "auditor")
 	wantPage(t, s.get(t, conflicts, auditor.session), http.StatusOK, "No open events")
-	path, seq := s.heldEvent(t, lifeNumber, "ASSIGNED")
-	wantPage(t, s.get(t, conflicts+"?show=held&network=MTN", auditor.session), http.StatusOK, lifeNumber, "Assigned to a holder", "BACKDATED", `href="`+path+`"`, "#answer-")
+	path, seq := s.heldEvent(t, lifeNumber)
+	wantPage(t, s.get(t, conflicts+"?show=held&network=MTN", auditor.session), http.StatusOK, lifeNumber, "Used again", "TOO_OLD", `href="`+path+`"`, "#answer-")
 	wantPage(t, s.get(t, conflicts+"?network=GLO", auditor.session), http.StatusOK, "No open events match")
 	wantPage(t, s.get(t, conflicts+"?network=NOBODY&after=nonsense", auditor.session), http.StatusOK, lifeNumber)
 	lookups := s.rows(t, "history.read")
 	page := s.get(t, path, auditor.session)
-	wantPage(t, page, http.StatusOK, lifeNumber, "BACKDATED", "What each party says", "Assigned to a holder, this event", "Ask the operator for the document behind it")
+	wantPage(t, page, http.StatusOK, lifeNumber, "TOO_OLD", "What each party says", "Used again, this event", "Ask the operator for the document behind it")
 	if strings.Contains(page.Body.String(), "Confirm event") {
 		t.Error("an auditor is offered the decision")
 	}
@@ -70,7 +72,7 @@ func TestHeldEventIsWithdrawnByTwoPeople(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	asker, second := s.as(t, "reviewer"), s.as(t, "reviewer")
-	path, seq := s.heldEvent(t, lifeNumber, "ASSIGNED")
+	path, seq := s.heldEvent(t, lifeNumber)
 	wantGo(t, s.post(t, orders, asker.session, url.Values{"phoneNumber": {lifeNumber}, "action": {"VOID " + seq}, "note": {"MTN has no contract"}}), approvalsPath)
 	page := s.get(t, path, second.session)
 	wantPage(t, page, http.StatusOK, "waits for a second person")

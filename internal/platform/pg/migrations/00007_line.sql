@@ -17,7 +17,7 @@ CREATE TABLE line_now (
     baseline              integer  NOT NULL,
     network               smallint NOT NULL,
     state                 smallint NOT NULL CHECK (state BETWEEN 0 AND 6),
-    bits                  smallint NOT NULL CHECK (bits BETWEEN 0 AND 511),
+    bits                  smallint NOT NULL CHECK (bits BETWEEN 0 AND 255),
     bar_reason            smallint CHECK (bar_reason BETWEEN 1 AND 12),
     state_since           integer,
     tenure_start          integer,
@@ -26,8 +26,6 @@ CREATE TABLE line_now (
     until                 integer,
     ended_after           integer,
     port_at               integer,
-    sim_window            integer,
-    port_window           integer,
     bar_at                integer,
     holder_bar_at         integer,
     holder_bar_until      integer,
@@ -39,9 +37,7 @@ CREATE TABLE line_now (
     black_at              integer,
     contested_tenure      integer,
     contested_sim         integer,
-    contested_sim_window  integer,
     contested_port        integer,
-    contested_port_window integer,
     doubt_at              integer,
     holder_bar_reason     smallint CHECK (holder_bar_reason BETWEEN 1 AND 12),
     number_bar_reason     smallint CHECK (number_bar_reason BETWEEN 1 AND 12)
@@ -53,17 +49,16 @@ COMMENT ON COLUMN line_now.version IS 'One for the baseline, if there is one, pl
 COMMENT ON COLUMN line_now.baseline IS 'The import whose snapshot created the row; 0 if events created it.';
 COMMENT ON COLUMN line_now.network IS 'The network of the current tenure, or of the last one; 0 if no operator has reported the number.';
 COMMENT ON COLUMN line_now.state IS 'Code of the state of the tenure; see package line.';
-COMMENT ON COLUMN line_now.bits IS '1 the SIM change before the snapshot is not known, 2 tenure_start is a bare date, 4 sim_at, 8 port_at, 16 state_since of an end, 32 a first holder, 64 a contested end, 128 the snapshot is of the network that serves the line, 256 reported by a network that does not hold the range; see line.Bits.';
+COMMENT ON COLUMN line_now.bits IS '1 the SIM change before the snapshot is not known, 2 tenure_start is a bare date, 4 sim_at, 8 port_at, 16 state_since of an end, 32 a first holder, 64 the snapshot is of the network that serves the line, 128 reported by a network that does not hold the range; see line.Bits.';
 COMMENT ON COLUMN line_now.state_since IS 'Null if it equals tenure_start.';
 COMMENT ON COLUMN line_now.newest IS 'Effective time of the newest event; null if it equals the newest of the other times in the row.';
 COMMENT ON COLUMN line_now.until IS 'The announced churn date.';
 COMMENT ON COLUMN line_now.ended_after IS 'The tenure ended after this time and not later than state_since, because the number was missing from a snapshot.';
-COMMENT ON COLUMN line_now.sim_window IS 'From when the window of the SIM change runs, if that was reported late; null if it runs from sim_at. port_window is the same for the port.';
 COMMENT ON COLUMN line_now.bar_at IS 'Since when the operator bars the line.';
 COMMENT ON COLUMN line_now.holder_bar_at IS 'Since when the regulator bars the holder; number_bar_at is the same for the number, whoever holds it.';
 COMMENT ON COLUMN line_now.holder_bar_until IS 'When that bar ends by itself.';
 COMMENT ON COLUMN line_now.flag_medium_at IS 'The newest flag of this level; the other two columns are the same for theirs.';
-COMMENT ON COLUMN line_now.contested_sim IS 'A SIM change that its operator withdrew, and whose signal stays until its window ends. The other columns contested_... are the same for a new holder and a port.';
+COMMENT ON COLUMN line_now.contested_sim IS 'A SIM change that its operator withdrew, and whose signal stays until its window ends. contested_tenure is the same for a new holder, and contested_port for a port, which leaves no signal: what has changed since before it is unknown.';
 COMMENT ON COLUMN line_now.doubt_at IS 'Since when the network that serves the line contradicts itself or somebody else.';
 COMMENT ON INDEX line_now_ported IS 'The few numbers that are not with the network of their range.';
 
@@ -79,16 +74,16 @@ CREATE TABLE line_event (
     effective    integer     NOT NULL,
     supplier     integer     NOT NULL,
     import       integer     NOT NULL,
-    kind         smallint    NOT NULL CHECK (kind BETWEEN 1 AND 24),
+    kind         smallint    NOT NULL CHECK (kind BETWEEN 1 AND 21),
     authority    smallint    NOT NULL CHECK (authority BETWEEN 1 AND 4),
     network      smallint    NOT NULL,
     peer         smallint    NOT NULL DEFAULT 0,
     code         smallint    NOT NULL DEFAULT 0 CHECK (code BETWEEN 0 AND 12),
     bits         smallint    NOT NULL DEFAULT 0 CHECK (bits BETWEEN 0 AND 31),
-    hold         smallint CHECK (hold BETWEEN 1 AND 7),
+    hold         smallint CHECK (hold BETWEEN 1 AND 4),
     base_network smallint,
     base_state   smallint CHECK (base_state BETWEEN 0 AND 6),
-    base_bits    smallint CHECK (base_bits BETWEEN 0 AND 511),
+    base_bits    smallint CHECK (base_bits BETWEEN 0 AND 255),
     until        integer,
     ended_after  integer,
     base_import  integer,
@@ -121,8 +116,8 @@ COMMENT ON COLUMN line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a 
 COMMENT ON COLUMN line_event.hold IS 'Why the event does not count until it is confirmed; see package line. Null if it counts at once.';
 COMMENT ON COLUMN line_event.until IS 'The announced churn date, or when an order ends unless it is confirmed.';
 COMMENT ON COLUMN line_event.ended_after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
-COMMENT ON COLUMN line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...; a restatement stores its own there.';
-COMMENT ON COLUMN line_event.target IS 'The seq of the event that this one withdraws or confirms.';
+COMMENT ON COLUMN line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...; a restatement, whose base_import is its own import, stores its own there.';
+COMMENT ON COLUMN line_event.target IS 'The seq of the event that this one withdraws or confirms; of a port that two networks reported, that of its release.';
 COMMENT ON COLUMN line_event.event_id IS 'The supplier''s own id of the event; null for an event implied by a snapshot.';
 COMMENT ON COLUMN line_event.note IS 'The reason of a correction, in words.';
 COMMENT ON INDEX line_event_order IS 'Finds the events of a correction: one, those of a period, or those of a file.';
@@ -143,8 +138,9 @@ $$;
 CREATE TABLE line_open (
     number      bigint      NOT NULL,
     seq         bigint      NOT NULL,
-    outcome     smallint    NOT NULL CHECK (outcome BETWEEN 0 AND 14),
-    hold        smallint    NOT NULL CHECK (hold BETWEEN 0 AND 7),
+    outcome     smallint    NOT NULL CHECK (outcome BETWEEN 6 AND 7),
+    half        boolean     NOT NULL,
+    hold        smallint    NOT NULL CHECK (hold BETWEEN 0 AND 4),
     network     smallint    NOT NULL,
     reported_at timestamptz NOT NULL,
     PRIMARY KEY (number, seq)
@@ -153,8 +149,9 @@ CREATE INDEX line_open_outcome ON line_open (outcome, reported_at, number);
 CREATE INDEX line_open_network ON line_open (network, outcome);
 -- The page of an open event is addressed by the event, because its number must not be in an address.
 CREATE INDEX line_open_seq ON line_open (seq);
-COMMENT ON TABLE line_open IS 'The events that are stored and do not count, and those in conflict: held, pending, superseded, half of a port. Written with the row that they belong to, and computed from the same events.';
+COMMENT ON TABLE line_open IS 'The events that are stored and do not count yet: held, or waiting for a port or for its other half. Written with the row that they belong to, and computed from the same events.';
 COMMENT ON COLUMN line_open.outcome IS 'Code of the outcome; see package line. hold is why it is held, or 0.';
+COMMENT ON COLUMN line_open.half IS 'Half of a port whose other half is missing, or the void of one half. Staff see it at once: it is a conflict between two networks.';
 COMMENT ON COLUMN line_open.network IS 'The operator that reported the event; 0 for other authorities.';
 
 CREATE TABLE supply_coverage (

@@ -96,20 +96,12 @@ func readPosition(text string) (p supply.OpenPosition) {
 
 // settleTexts say who can settle an open event, by its reason.
 var settleTexts = map[string]string{
-	"BACKDATED":    "Ask the operator for the document behind it. Confirm the event if it is true, withdraw it if it is not.",
-	"EARLY":        "The number has a new holder before its rest is over, while a bar or a flag is in force. Ask the operator, then confirm or withdraw.",
-	"END_VOIDED":   "The operator withdraws the end of a tenure. Ask who has the number now, then confirm or withdraw.",
-	"SNAPSHOT":     "The operator's newer file says something else. Ask the operator which is true.",
-	"DENIED":       "The operator's file denies what was reported. Ask the operator which is true.",
-	"RESTATED":     "The operator's file takes away a recent change, or moves it earlier. Ask the operator why.",
-	"SHARE":        "Too large a share of the network's lines changed at once. If the change is meant, it takes two people; if not, ask the operator to void its events.",
-	"SUPERSEDED":   "The donor of a port reports about the time before it. The event has no effect unless the port is withdrawn.",
-	"OVERTAKEN":    "The donor of a port reports about the time before it. The event has no effect unless the port is withdrawn.",
-	"ENDED_BEFORE": "The tenure had ended long before the port. The port counts unless you withdraw it.",
-	"LOCKED":       "One network withdraws its half of a port. The other network settles it by withdrawing its half, too, or you by withdrawing the port.",
-	"HALF_PORT":    "The other network, or the clearing house, has to report the port. Ask them; withdraw the event if there was no port.",
-	"NOT_SERVING":  "It counts when the port to this network is reported. Ask the clearing house; withdraw the event if there was no port.",
-	"MISSING":      "The operator's next file settles it. Ask the operator whether it serves the number.",
+	"TOO_OLD":     "Ask the operator for the document behind it. Confirm the event if it is true, withdraw it if it is not.",
+	"EARLY":       "The number has a new holder before its rest is over, while a bar or a flag is in force. Ask the operator, then confirm or withdraw.",
+	"MASS":        "Too large a share of the network's lines changed at once. If the change is meant, it takes two people; if not, ask the operator to void its events.",
+	"DONOR_LATE":  "The donor of a port reports about the time before it, and the line would change. Ask both networks, then confirm or withdraw.",
+	"HALF_PORT":   "The other network, or the clearing house, has to report the same. Ask them; withdraw the event if there was no port.",
+	"NOT_SERVING": "It counts when the port to this network is reported. Ask the clearing house; withdraw the event if there was no port.",
 }
 
 func conflictRow(o *supply.OpenEvent, plan *numbering.Plan) ConflictRow {

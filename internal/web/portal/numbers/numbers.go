@@ -132,7 +132,7 @@ func newHistory(h *supply.History, plan *numbering.Plan, decides bool, end, now 
 	}
 	for i := range h.Events {
 		row := eventRow(&h.Events[i], plan)
-		row.Open = h.Events[i].Outcome == supply.Waiting || h.Events[i].Outcome == supply.Conflict
+		row.Open = h.Events[i].Outcome == supply.Waiting
 		row.CanVoid = decides && !row.Withdrawn && row.Type != line.Void.String() && row.Type != line.Confirm.String()
 		row.CanConfirm = decides && h.Events[i].Outcome == supply.Waiting && h.Events[i].Held != ""
 		d.Events = append(d.Events, row)
@@ -155,13 +155,13 @@ func networkName(plan *numbering.Plan, code string) string {
 
 // outcomeNames describe the outcome of a reported event.
 var outcomeNames = map[string]string{
-	supply.Applied: "Applied", supply.NoEffect: "Stored without effect", supply.Waiting: "Waiting for the regulator's confirmation", supply.Conflict: "In conflict with another report",
+	supply.Applied: "Applied", supply.NoEffect: "Stored without effect", supply.Waiting: "Waiting for the regulator's confirmation",
 }
 
 // reasonNames describe outcomes whose reason says more.
 var reasonNames = map[string]string{
-	"HALF_PORT": "Waiting for the other half of the port", "NOT_SERVING": "Waiting for the port to this network", "SUPERSEDED": "Superseded by a port",
-	"OVERTAKEN": "Overtaken by a port", "LOCKED": "Waiting for the other network to withdraw its half, too", "PORTED": "Gave way to a port",
+	"HALF_PORT": "Waiting for the other half of the port", "NOT_SERVING": "Waiting for the port to this network",
+	"PORTED": "Gave way to a port",
 }
 
 var sourceNames = map[string]string{
@@ -193,10 +193,10 @@ var eventNames = map[string]struct {
 	tone kit.Tone
 }{
 	"ASSIGNED": {"Assigned to a holder", kit.Info}, "SIM_CHANGED": {"SIM changed", kit.Warn}, "BARRED": {"Barred", kit.Bad}, "UNBARRED": {"Bar lifted", kit.Good},
-	"CHURN_NOTICE": {"Churn announced", kit.Warn}, "PARKED": {"Parked by its holder", kit.Neutral}, "RETURNED": {"Holder is back", kit.Good},
+	"CHURN_NOTICE": {"Churn announced", kit.Warn}, "PARKED": {"Parked by its holder", kit.Neutral},
 	"INACTIVE": {"Inactive", kit.Neutral}, "USED": {"Used again", kit.Good}, "ENDED": {"Tenure ended", kit.Warn}, "REINSTATED": {"Returned to its holder", kit.Good},
 	"PORT_CLAIMED": {"Port claimed by the recipient", kit.Info}, "PORT_RELEASED": {"Port released by the donor", kit.Info}, "PORTED": {"Ported", kit.Info},
 	"FLAGGED": {"Flagged for fraud", kit.Bad}, "UNFLAGGED": {"Flag lifted", kit.Good}, "BLACKLISTED": {"Blacklisted", kit.Bad}, "RELEASED": {"Released from the blacklist", kit.Good},
 	"VOIDED": {"An earlier event withdrawn", kit.Warn}, "TRANSFERRED": {"Transferred to a new holder", kit.Info}, "CONFIRMED": {"A held event confirmed", kit.Info},
-	"RESTATED": {"Restated by a later snapshot", kit.Info}, "NAMED": {"Still in the network's snapshot", kit.Info}, "MISSING": {"Missing from the network's snapshot", kit.Warn},
+	"RESTATED": {"Said by a later snapshot", kit.Info},
 }
