@@ -79,9 +79,6 @@ func (k Kind) aboutReports() bool { return k == Void || k >= Confirm }
 // StartsTenure reports whether the kind starts a tenure.
 func (k Kind) StartsTenure() bool { return k == Assign || k == Transfer }
 
-// endsOrRestarts reports whether the kind ends a tenure or starts one.
-func (k Kind) endsOrRestarts() bool { return k == End || k.StartsTenure() }
-
 // Lifts reports whether the kind takes back something that an operator reported.
 func (k Kind) Lifts() bool { return k == Unbar || k == Use || k == Reinstate }
 

@@ -251,10 +251,7 @@ func (d *Comparison) compareEnd() {
 		return
 	}
 	if ended && (f.State != line.StateEnded || f.StateSince > r.StateSince) {
-		at := min(r.StateSince+1, d.AsOf)
-		if f.StateSince > at {
-			at = f.StateSince
-		}
+		at := max(min(r.StateSince+1, d.AsOf), f.StateSince)
 		if f.State == line.StateEnded {
 			at = max(at-1, r.StateSince) // it ran until then
 		}

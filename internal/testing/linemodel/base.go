@@ -104,7 +104,7 @@ func implied(base *line.Baseline) (all []*report) {
 	case b.State == line.StateNoticed:
 		add(line.GiveNotice, b.StateSince, max(b.Until, b.StateSince+1, b.SIM+1), 0, 0)
 	case b.State != line.StateActive || len(all) == 0 || all[0].Effective > b.StateSince:
-		kind := map[line.State]line.Kind{line.StateInactive: line.Deactivate, line.StateParked: line.Park, line.StateActive: line.Use}
+		kind := map[line.State]line.Kind{line.StateInactive: line.Deactivate, line.StateParked: line.Park, line.StateActive: line.Use} //nolint:exhaustive // the others follow
 		add(kind[b.State], b.StateSince, line.Never, 0, 0)
 	}
 	return all

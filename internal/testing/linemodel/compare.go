@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/lineproof/lineproof/internal/line"
 )
 

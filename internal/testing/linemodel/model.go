@@ -178,7 +178,7 @@ func (p *pass) apply(r *report) line.Outcome {
 	case line.ChangeSIM:
 		p.SIM, p.Bits = at, with(p.Bits, line.SIMDay, r.Day)
 	case line.Use, line.Deactivate, line.Park:
-		to := map[line.Kind]line.State{line.Use: line.StateActive, line.Deactivate: line.StateInactive, line.Park: line.StateParked}
+		to := map[line.Kind]line.State{line.Use: line.StateActive, line.Deactivate: line.StateInactive, line.Park: line.StateParked} //nolint:exhaustive // the only ones
 		p.become(to[r.Kind], at)
 		p.Until = line.Never
 	case line.GiveNotice:

@@ -1,4 +1,4 @@
-package linemodel
+package linemodel_test
 
 import (
 	"cmp"
@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/testing/linemodel"
 )
 
+// setting returns a number from the environment, or the default.
 func setting(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -19,15 +21,16 @@ func setting(name string, otherwise int) int {
 	return otherwise
 }
 
+// histories visits random histories until it is told to stop.
 func histories(t *testing.T, visit func(r *rand.Rand, h *line.History) (goOn bool)) {
 	t.Helper()
 	n := 25_000
 	if testing.Short() {
 		n = 2_000
 	}
-	r := rand.New(rand.NewPCG(uint64(setting("LINEMODEL_SEED", 1)), 1)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(uint64(setting("LINEMODEL_SEED", 1)), 1))
 	for range setting("LINEMODEL_HISTORIES", n) {
-		if !visit(r, RandomHistory(r, World{Networks: 3, Events: 9})) {
+		if !visit(r, linemodel.RandomHistory(r, linemodel.World{Networks: 3, Events: 9})) {
 			return
 		}
 	}
@@ -35,15 +38,15 @@ func histories(t *testing.T, visit func(r *rand.Rand, h *line.History) (goOn boo
 
 func TestFoldAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
-	differs := func(h *line.History) bool { return Compare(h, RandomTerms) != "" }
+	differs := func(h *line.History) bool { return linemodel.Compare(h, linemodel.RandomTerms) != "" }
 	sorts, n, most := map[string]int{}, 0, setting("LINEMODEL_DIFFERENCES", 1)
 	histories(t, func(_ *rand.Rand, h *line.History) bool {
 		if !differs(h) {
 			return true
 		}
-		h = Minimize(h, differs)
+		h = linemodel.Minimize(h, differs)
 		if sorts[sortOf(h)]++; sorts[sortOf(h)] == 1 {
-			t.Error(Compare(h, RandomTerms))
+			t.Error(linemodel.Compare(h, linemodel.RandomTerms))
 		}
 		n++
 		return n < most
@@ -65,19 +68,19 @@ func sortOf(h *line.History) string {
 func TestOrderOfProcessingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	histories(t, func(r *rand.Rand, h *line.History) bool {
-		row, outcomes := line.Fold(h, RandomTerms, line.Forever)
+		row, outcomes := line.Fold(h, linemodel.RandomTerms, line.Forever)
 		other := &line.History{Base: h.Base}
 		order := r.Perm(len(h.Events))
 		for _, i := range order {
 			other.Events = append(other.Events, h.Events[i])
 		}
-		otherRow, otherOutcomes := line.Fold(other, RandomTerms, line.Forever)
+		otherRow, otherOutcomes := line.Fold(other, linemodel.RandomTerms, line.Forever)
 		same := row == otherRow
 		for to, from := range order {
 			same = same && otherOutcomes[to] == outcomes[from]
 		}
 		if !same {
-			t.Errorf("%v\n%v\n%s", FormatRow(row), FormatRow(otherRow), Format(h, outcomes, outcomes))
+			t.Errorf("%v\n%v\n%s", linemodel.FormatRow(row), linemodel.FormatRow(otherRow), linemodel.Format(h, outcomes, outcomes))
 		}
 		return same
 	})

@@ -97,11 +97,11 @@ func compute(h *line.History, terms line.TermsAt, until line.Instant, confirmed 
 	m.arrange(h.Base)
 	p := m.run(until, nil, nil, nil)
 	m.finishHalves(h, p)
-	if p.Version = int32(len(m.all)); h.Base != nil { //nolint:gosec // a few
+	if p.Version = int32(len(m.all)); h.Base != nil {
 		p.Version, p.Baseline = p.Version+1, h.Base.Import
 	}
 	for _, f := range p.flags {
-		levels := map[line.Code]*line.Instant{line.LevelMedium: &p.MediumAt, line.LevelHigh: &p.HighAt, line.LevelVeryHigh: &p.VeryHighAt}
+		levels := map[line.Code]*line.Instant{line.LevelMedium: &p.MediumAt, line.LevelHigh: &p.HighAt, line.LevelVeryHigh: &p.VeryHighAt} //nolint:exhaustive // reasons are no levels
 		*levels[f.Code] = max(*levels[f.Code], f.Effective)
 	}
 	claims := func(r *report) bool { return r.Outside && p.outcomes[r] != line.Voided }
