@@ -94,7 +94,7 @@ func (f *Facts) Topics(p *policy.Policy, at time.Time) [3]TopicState {
 		return TopicState{Span: s, Topic: t, Required: freshness > 0, Fresh: !s.Doubtful && at.Before(s.Through.Add(freshness))}
 	}
 	return [...]TopicState{
-		state(TopicLifecycle, c.Lifecycle, p.LifecycleFreshness()), state(TopicSIM, c.SIM, p.SIMFreshness()), state(TopicPort, c.Ports, p.PortFreshness()),
+		state(TopicLifecycle, c.Lifecycle, p.LifecycleFreshness()), state(TopicSIM, c.SIM, p.SIMFreshness()), state(TopicPort, c.Ports, p.PortFreshness(!c.Ports.CompleteSince.IsZero())),
 	}
 }
 

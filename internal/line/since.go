@@ -140,7 +140,7 @@ func (f *Facts) covers(p *policy.Policy, s *supplyState, since time.Time) bool {
 		}
 	}
 	covered := func(from time.Time) bool { return !from.IsZero() && !since.Before(from) }
-	return covered(lifecycle) && (p.SIMFreshness() == 0 || covered(sim)) && (p.PortFreshness() == 0 || covered(s.Ports.KnownSince))
+	return covered(lifecycle) && (p.SIMFreshness() == 0 || covered(sim)) && (p.PortFreshness(!s.Ports.CompleteSince.IsZero()) == 0 || covered(s.Ports.KnownSince))
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -183,7 +183,7 @@ func TestNoRequiresAFreshSupply(t *testing.T) {
 
 // requiredFor returns how fresh each topic must be that a policy requires.
 func requiredFor(p *policy.Policy) []time.Duration {
-	return slices.DeleteFunc([]time.Duration{p.LifecycleFreshness(), p.SIMFreshness(), p.PortFreshness()}, func(d time.Duration) bool { return d == 0 })
+	return slices.DeleteFunc([]time.Duration{p.LifecycleFreshness(), p.SIMFreshness(), p.PortFreshness(true)}, func(d time.Duration) bool { return d == 0 })
 }
 
 // Times are in whole seconds: a fraction of a second is not a change.

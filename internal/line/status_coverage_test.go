@@ -71,7 +71,7 @@ func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 		view := line.At(facts, p, now.Time())
 		seen[view.Status]++
 		c := supplies[view.Network]
-		supplied, fresh := judge(map[*line.Span]time.Duration{&c.Lifecycle: p.LifecycleFreshness(), &c.SIM: p.SIMFreshness(), &c.Ports: p.PortFreshness()}, now)
+		supplied, fresh := judge(map[*line.Span]time.Duration{&c.Lifecycle: p.LifecycleFreshness(), &c.SIM: p.SIMFreshness(), &c.Ports: p.PortFreshness(!c.Ports.CompleteSince.IsZero())}, now)
 		complete, known := !c.Lifecycle.CompleteSince.IsZero(), row.State != line.StateNone
 		withdrawn := facts.Planned && !facts.Allocated
 		var right bool

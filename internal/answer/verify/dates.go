@@ -142,7 +142,7 @@ func (d *dateFinder) lastSIMChange() Date {
 // simBeforePort is how long before a port its SIM may have been handed out.
 const simBeforePort = 7 * 24 * time.Hour
 
-// lastPort is the last port of the line. While no clearing house is named, networks
+// lastPort is the last port of the line. While PORT is not required, networks
 // report ports as a part of LIFECYCLE, and a port brings another SIM: there was none since shortly
 // after the last change of the SIM that a network's own snapshot has.
 func (d *dateFinder) lastPort() Date {

@@ -84,7 +84,7 @@ func (s *Service) fillCoverage(ctx context.Context, byNetwork map[numbering.Netw
 		status.Topics = facts.Topics(r.policy, r.now)
 		status.Silent = false
 		first := true
-		freshness := map[line.Topic]time.Duration{line.TopicLifecycle: r.policy.LifecycleFreshness(), line.TopicSIM: r.policy.SIMFreshness(), line.TopicPort: r.policy.PortFreshness()}
+		freshness := map[line.Topic]time.Duration{line.TopicLifecycle: r.policy.LifecycleFreshness(), line.TopicSIM: r.policy.SIMFreshness()}
 		for _, t := range status.Topics {
 			if !t.Required || t.Topic == line.TopicPort {
 				continue // ports are the clearing house's to supply

@@ -43,7 +43,7 @@ func TestFreshnessIsAtMostHalfOfTheWindow(t *testing.T) {
 		"only one":             {func(p *Policy) { p.SIMFreshnessHours = 37 }, []string{sim}},
 		"SIM not required":     {func(p *Policy) { p.SIMFreshnessHours, p.SwappedHours = 0, 1 }, nil},
 		"no LIFECYCLE":         {func(p *Policy) { p.LifecycleFreshnessHours = 0 }, []string{"lifecycleFreshnessHours: Use a whole number from 1 to 4320."}},
-		"no clearing house":    {func(p *Policy) { p.PortFreshnessHours, p.ClearingHouse = 2400, "" }, nil},
+		"no clearing house":    {func(p *Policy) { p.PortFreshnessHours, p.ClearingHouse = 61, "" }, []string{port}},
 		"window out of bounds": {func(p *Policy) { p.SwappedHours = 0 }, []string{"swappedHours: Use a whole number from 1 to 2400."}},
 		"out of bounds":        {func(p *Policy) { p.SIMFreshnessHours = 2401 }, []string{"simFreshnessHours: Use a whole number from 0 to 2400."}},
 	} {

@@ -57,7 +57,7 @@ var Fields = []Field{
 	},
 	{
 		"portFreshnessHours", "port-freshness-hours", 72, 1, 2400,
-		"how many hours old the clearing house's supply of PORT may be; counts only while a clearing house is named",
+		"how many hours old the clearing house's supply of PORT may be; counts while a clearing house is named, and from its first base on",
 		func(p *Policy) *int { return &p.PortFreshnessHours },
 	},
 	{
@@ -87,7 +87,7 @@ var Fields = []Field{
 	},
 	{
 		"backdatingDays", "backdating-days", 30, 1, 365,
-		"an event that took effect more than this many days ago is held until the regulator confirms it",
+		"an event that took effect more than this many days ago and would lift something or move the number is held until the regulator confirms it",
 		func(p *Policy) *int { return &p.BackdatingDays },
 	},
 	{

@@ -90,9 +90,9 @@ func (p Policy) LifecycleFreshness() time.Duration { return hours(p.LifecycleFre
 func (p Policy) SIMFreshness() time.Duration { return hours(p.SIMFreshnessHours) }
 
 // PortFreshness is how old the supply of the topic PORT may be; 0 when the topic is
-// not required, because no clearing house is named.
-func (p Policy) PortFreshness() time.Duration {
-	if p.ClearingHouse == "" {
+// not required, because no clearing house is named and none has supplied its base.
+func (p Policy) PortFreshness(hasBase bool) time.Duration {
+	if p.ClearingHouse == "" && !hasBase {
 		return 0
 	}
 	return hours(p.PortFreshnessHours)
@@ -148,7 +148,7 @@ func (p Policy) check() error {
 	}{
 		{"lifecycleFreshnessHours", "recycledDays", p.LifecycleFreshness(), p.Recycled()},
 		{"simFreshnessHours", "swappedHours", p.SIMFreshness(), p.Swapped()},
-		{"portFreshnessHours", "portedHours", p.PortFreshness(), p.Ported()},
+		{"portFreshnessHours", "portedHours", p.PortFreshness(true), p.Ported()},
 	} {
 		if fits[h.field] && fits[h.windowField] {
 			wrong.Check(h.freshness <= h.window/2, h.field, fault.NotAllowed,

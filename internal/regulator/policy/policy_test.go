@@ -79,15 +79,18 @@ func TestWindowsHaveTheirUnits(t *testing.T) {
 	}
 }
 
-// PORT is required only while a clearing house is named.
+// PORT is required while a clearing house is named, and once one has supplied its base.
 func TestPortsAreRequiredWithAClearingHouse(t *testing.T) {
 	t.Parallel()
 	p := policy.Defaults()
-	if got := p.PortFreshness(); got != 0 {
+	if got := p.PortFreshness(false); got != 0 {
 		t.Errorf("without one PORT must be at most %v old", got)
 	}
+	if got := p.PortFreshness(true); got != 72*time.Hour {
+		t.Errorf("with a base PORT must be at most %v old", got)
+	}
 	p.ClearingHouse = "Interconnect Clearing House"
-	if got := p.PortFreshness(); got != 72*time.Hour {
+	if got := p.PortFreshness(false); got != 72*time.Hour {
 		t.Errorf("with one PORT must be at most %v old", got)
 	}
 }

@@ -214,7 +214,8 @@ func (e *env) assureAll() {
 			assured(by, "LIFECYCLE SIM", now).run(e)
 		}
 	}
-	if current, _, err := e.Lines.Current(e.ctx, e.Pool, e.clock); err == nil && current.ClearingHouse != "" {
+	based := slices.ContainsFunc(e.row.steps, func(s step) bool { return strings.Contains(s.told(), "first base") })
+	if current, _, err := e.Lines.Current(e.ctx, e.Pool, e.clock); err == nil && (current.ClearingHouse != "" || based) {
 		assured(house, "PORT", now).run(e)
 	}
 }
