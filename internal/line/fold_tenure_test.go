@@ -151,7 +151,7 @@ func TestTransferNeedsARunningTenure(t *testing.T) {
 		events []line.Event
 		want   line.Outcome
 	}{
-		"no tenure":             {[]line.Event{event(line.Transfer, day)}, line.NoEffect},
+		"no tenure known":       {[]line.Event{event(line.Transfer, day)}, line.Applied},
 		"an ended one":          {[]line.Event{event(line.Assign, 0), event(line.End, 1), event(line.Transfer, day)}, line.NoEffect},
 		"a parked one":          {[]line.Event{event(line.Assign, 0), event(line.Park, 1), event(line.Transfer, day)}, line.Applied},
 		"of another network":    {[]line.Event{event(line.Assign, 0), event(line.Transfer, day, from(other), outside)}, line.Waiting},

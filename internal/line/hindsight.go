@@ -47,15 +47,12 @@ func (h *History) Hindsight(known *History, at time.Time, zone *time.Location) *
 	}
 	for i := len(known.Events); i < len(h.Events); i++ {
 		e := h.Events[i]
-		switch e.Kind {
-		case Void, Confirm:
+		switch {
+		case e.Kind == Void || e.Kind == Confirm:
 			if !slices.ContainsFunc(then.Events, func(of Event) bool { return of.Seq == e.Target }) {
 				continue
 			}
-		case Restate:
-			if !e.Restates() {
-				break
-			}
+		case e.Restates():
 			if e.Base = e.Base.until(until, then.Base, zone); e.Base == nil {
 				continue
 			}

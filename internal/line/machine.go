@@ -18,7 +18,6 @@ const sameState State = -1
 
 var (
 	anyState = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed, StateEnded}
-	running  = []State{StateActive, StateInactive, StateParked, StateNoticed}
 	notEnded = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed} // StateNone: the start of the tenure is unknown
 )
 
@@ -28,7 +27,7 @@ var transitions = []transition{
 	{Reinstate, []Authority{Operator}, []State{StateEnded}, StateActive, "The holder gets the number back: the same tenure continues, with its flags and bars."},
 	{Release, []Authority{Regulator}, anyState, sameState, "The number may be assigned again."},
 	{Assign, []Authority{Operator}, anyState, StateActive, "A new tenure starts, without the flags, SIM changes and operator's bars of the last one. No effect while the number is blacklisted."},
-	{Transfer, []Authority{Operator}, running, StateActive, "The network that serves the line reports a new holder. The port, flags and the regulator's bars pass to the new tenure."},
+	{Transfer, []Authority{Operator}, notEnded, StateActive, "The network that serves the line reports a new holder. The port, flags and the regulator's bars pass to the new tenure."},
 	{Port, []Authority{ClearingHouse}, anyState, StateActive, "The number moves to the network that the event names. The holder stays the same and gets a new SIM. If the tenure had ended more than 72 hours before, a new one begins."},
 	{ReleasePort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the claim of the network that it names, the number moves. Alone it has no effect."},
 	{ClaimPort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the release by the network that has the number, the number moves. Alone it has no effect."},

@@ -216,8 +216,6 @@ func stateNames(from []State) string {
 	switch {
 	case slices.Equal(from, anyState):
 		return "every state"
-	case slices.Equal(from, running):
-		return "every state but `" + StateNone.String() + "` and `" + StateEnded.String() + "`"
 	case slices.Equal(from, notEnded):
 		return "every state but `" + StateEnded.String() + "`"
 	}

@@ -125,7 +125,7 @@ func (f *Facts) covers(p *policy.Policy, s *supplyState, since time.Time) bool {
 		return false
 	}
 	r := &f.Row
-	lifecycle, sim := s.Lifecycle.KnownSince, s.SIM.KnownSince
+	lifecycle, sim, ports := s.Lifecycle.KnownSince, s.SIM.KnownSince, s.Ports.KnownSince
 	switch {
 	case !r.State.Ongoing() && r.State != StateEnded:
 		// A complete supply has never contained the number.
@@ -135,12 +135,15 @@ func (f *Facts) covers(p *policy.Policy, s *supplyState, since time.Time) bool {
 		// nothing about the time after the port.
 		began := max(r.Tenure, r.PortAt).Time()
 		lifecycle = earlier(lifecycle, began)
+		if !s.Ports.CompleteSince.IsZero() { // the clearing house's base had the last port
+			ports = earlier(ports, began)
+		}
 		if !r.Bits.has(SIMUnknown) {
 			sim = earlier(sim, began)
 		}
 	}
 	covered := func(from time.Time) bool { return !from.IsZero() && !since.Before(from) }
-	return covered(lifecycle) && (p.SIMFreshness() == 0 || covered(sim)) && (p.PortFreshness(!s.Ports.CompleteSince.IsZero()) == 0 || covered(s.Ports.KnownSince))
+	return covered(lifecycle) && (p.SIMFreshness() == 0 || covered(sim)) && (p.PortFreshness(!s.Ports.CompleteSince.IsZero()) == 0 || covered(ports))
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -114,6 +114,7 @@ var thiefPlain = map[string]string{
 	"legal_hold.number": "2348031000001", "line_change.number": "2348031000001", "numbering_draft.digits": "10",
 	"supply_announced.ends_at": "now() + interval '1 day'", "tally_mark.only_one": "true", "erasure.number": "2348031000001",
 	"supply_import.log_nonce": "decode(md5('x'), 'hex')",
+	"line_open.outcome":       "7",
 }
 
 // listed returns the values that the check of a column allows, if it lists them.

@@ -125,7 +125,7 @@ func TestAnswersAreDerivedAsTheyWereGiven(t *testing.T) {
 	verifyAs("after the bar", normal, everything, line.Barred)
 	l.report(t, line.Unbar, 1, "")
 	l.report(t, line.Void, 1, swap)
-	verifyAs("after the swap was voided, which it contests", normal, everything, line.Swapped)
+	verifyAs("after the swap was voided within the hour", normal, everything, line.Normal)
 	next := policy.Defaults()
 	next.Note, next.SwappedHours, next.LifecycleFreshnessHours, next.SIMFreshnessHours = "other windows", 2, 1, 1
 	if _, err := (&policy.Service{Pool: l.pool, Now: l.Now}).Set(t.Context(), next); err != nil {
@@ -279,12 +279,12 @@ func TestImpactComparesEverythingThatWasSaid(t *testing.T) {
 			want[record.RequestID] = parts
 		}
 	}
-	verifyAs(verify.Request{})
-	verifyAs(verify.Request{Since: daysAgo(1)})
-	verifyAs(verify.Request{Since: daysAgo(10)}, "changedSince", "changes")
-	verifyAs(verify.Request{Include: verify.Include{Signals: true}}, "signals")
-	verifyAs(verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}}, "signals", "changedSince", "changes")
-	l.report(t, line.Void, 3, swap) // it stays as a contested signal: the status is the same
+	verifyAs(verify.Request{}, "status")
+	verifyAs(verify.Request{Since: daysAgo(1)}, "status")
+	verifyAs(verify.Request{Since: daysAgo(10)}, "status", "changedSince", "changes")
+	verifyAs(verify.Request{Include: verify.Include{Signals: true}}, "status", "signals")
+	verifyAs(verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}}, "status", "signals", "changedSince", "changes")
+	l.report(t, line.Void, 3, swap) // within an hour of its report: nothing of it is left
 	verifyAs(verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}})
 	got := make(map[uuid.UUID][]string)
 	for _, d := range l.impact(t) {

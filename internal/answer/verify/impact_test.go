@@ -205,10 +205,10 @@ func (a *replayed) withHindsight(r *impactRun, h *line.History, zone *time.Locat
 	for _, e := range h.Events {
 		known := !e.ReportedAt.After(a.At)
 		var count bool
-		switch e.Kind {
-		case line.Void, line.Confirm:
+		switch {
+		case e.Kind == line.Void || e.Kind == line.Confirm:
 			count = known || in[e.Target]
-		case line.Restate:
+		case e.Restates():
 			if count = known; !known {
 				e.Base = cut(e.Base, at, then.Base, started)
 				count = e.Base != nil

@@ -49,8 +49,6 @@ func (r *report) applies(s line.State) bool {
 		return true
 	case r.Kind == line.Reinstate:
 		return s == line.StateEnded
-	case r.Kind == line.Transfer:
-		return s.Ongoing()
 	case r.Kind == line.Deactivate:
 		return s == line.StateNone || s == line.StateActive
 	case r.Kind == line.Park || r.Kind == line.GiveNotice:
