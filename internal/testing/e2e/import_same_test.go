@@ -16,9 +16,7 @@ func sameSupply(t *testing.T, want, got *fixture, who string) {
 		// All numbers have as many digits, so they are in the order of their text too.
 		// Of a time that follows from when an event was reported, only whether it is
 		// there is compared.
-		{"line_now", `SELECT number || ' ' || (to_jsonb(l) || jsonb_build_object('sim_window', sim_window IS NULL, 'port_window', port_window IS NULL,
-			'contested_sim_window', contested_sim_window IS NULL, 'contested_port_window', contested_port_window IS NULL, 'doubt_at', doubt_at IS NULL))::text
-			FROM line_now l ORDER BY number`},
+		{"line_now", `SELECT number || ' ' || (to_jsonb(l) || jsonb_build_object('doubt_at', doubt_at IS NULL))::text FROM line_now l ORDER BY number`},
 		{"line_event", `SELECT row(number, row_number() OVER (PARTITION BY number ORDER BY seq), effective, supplier, import, kind, authority, network, peer,
 			code, bits, hold, until, ended_after, base_network, base_state, base_bits, base_import, base_tenure, base_sim, base_since, base_until, event_id,
 			note)::text
