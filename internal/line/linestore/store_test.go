@@ -157,7 +157,7 @@ func TestStoredEventsAreReadWithEveryColumn(t *testing.T) {
 	restated := full
 	other := filled[line.Baseline](60)
 	base.State, other.State = line.StateParked, line.StateEnded
-	restated.Seq, restated.ID, restated.Kind, restated.Base = full.Seq+1, "another", line.Restate, &other
+	restated.Seq, restated.ID, restated.Kind, restated.Base, restated.Import = full.Seq+1, "another", line.Restate, &other, other.Import
 	bare := line.Event{
 		Seq: full.Seq + 2, ID: "bare", Kind: line.Use, Effective: 5, ReportedAt: line.Instant(5).Time(), Authority: line.Operator, Network: home,
 		Until: line.Never, EndedAfter: line.Never,

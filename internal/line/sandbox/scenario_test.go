@@ -67,7 +67,7 @@ var scripts = map[int][]change{
 		{0, "NORMAL Savanna Mobile"},
 		{12, "UNKNOWN STALE Savanna Mobile"},
 		{60, "SWAPPED Savanna Mobile"},
-		{70, "NORMAL Savanna Mobile"},
+		{65, "NORMAL Savanna Mobile"},
 		{100, "UNAVAILABLE"},
 		{101, "NORMAL Savanna Mobile"},
 	},

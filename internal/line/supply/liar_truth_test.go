@@ -207,7 +207,7 @@ func (g *truth) add(e trueEvent, at time.Time) {
 	}
 	if topic, ok := e.Topic(); ok {
 		e.fresh = map[line.Topic]time.Duration{
-			line.TopicLifecycle: g.w.policy.LifecycleFreshness(), line.TopicSIM: g.w.policy.SIMFreshness(), line.TopicPort: g.w.policy.PortFreshness(),
+			line.TopicLifecycle: g.w.policy.LifecycleFreshness(), line.TopicSIM: g.w.policy.SIMFreshness(), line.TopicPort: g.w.policy.PortFreshness(false),
 		}[topic]
 	} else {
 		e.fresh = time.Hour
