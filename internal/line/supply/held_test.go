@@ -253,7 +253,7 @@ func TestBackdatedPortsAreHeldOnceThereIsABase(t *testing.T) {
 	t.Parallel()
 	s := onMTN(t)
 	err := pg.InTx(t.Context(), s.Pool, func(tx pg.Tx) error {
-		return linestore.ExtendCoverage(t.Context(), tx, s.daysAgo(300), linestore.Extension{Network: line.Nation, Topic: line.TopicPort, CompleteSince: s.daysAgo(300), Through: s.daysAgo(300)})
+		return linestore.ExtendCoverage(t.Context(), tx, s.daysAgo(300), linestore.Extension{Network: line.Nation, Topic: line.TopicPort, CompleteSince: s.daysAgo(300), Through: s.clock})
 	})
 	if err != nil {
 		t.Fatal(err)
