@@ -163,7 +163,7 @@ func TestDefaultsOfTheContractAreThoseOfTheService(t *testing.T) {
 	}
 	var waiting []event
 	for i := range 51 {
-		waiting = append(waiting, happened(fmt.Sprintf("late-%d", i), knownNumber, "UNBARRED", 40*day+time.Duration(i)*time.Hour))
+		waiting = append(waiting, happened(fmt.Sprintf("late-%d", i), knownNumber, "PORT_RELEASED", 40*day+time.Duration(i)*time.Hour, "network", "AIRTEL"))
 	}
 	s.do(t, post(eventsPath, s.operator(t), eventsBody(t, waiting...)))
 	members := map[string]string{ // of a response, with a page

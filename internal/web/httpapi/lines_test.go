@@ -236,7 +236,7 @@ func TestConflictsHavePages(t *testing.T) {
 	for i := range 5 {
 		id := "old-" + strconv.Itoa(i)
 		want = append(want, id)
-		s.waits(t, s.operator(t), happened(id, "+234803555"+strconv.Itoa(3000+i), "ASSIGNED", 40*day))
+		s.waits(t, s.operator(t), happened(id, "+234803555"+strconv.Itoa(3000+i), "PORT_RELEASED", 40*day, "network", "AIRTEL"))
 	}
 	for _, limit := range []string{"1", "2", "5", "200"} {
 		var got []string
