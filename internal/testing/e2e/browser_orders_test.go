@@ -20,8 +20,9 @@ func (g *browserData) plantOrders(t *testing.T) {
 	t.Helper()
 	lines := &supply.Service{Pool: g.pool, Region: g.region, Lines: &linestore.Resolver{}, Now: time.Now}
 	telco := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "COBALT", Actor: access.Operator}
+	ago := func(days int) string { return time.Now().AddDate(0, 0, -days).UTC().Format(time.RFC3339) }
 	must(lines.ApplyEvents(t.Context(), telco, []supply.Item{
-		{ID: "late", PhoneNumber: "+2348037700005", Type: "ASSIGNED", EffectiveAt: time.Now().AddDate(0, 0, -90).UTC().Format(time.RFC3339)},
+		{ID: "parked", PhoneNumber: "+2348037700005", Type: "PARKED", EffectiveAt: ago(100)}, {ID: "late", PhoneNumber: "+2348037700005", Type: "USED", EffectiveAt: ago(90)},
 	}))(t)
 	orders, by := &order.Service{Supply: lines}, supply.Supplier{Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
 	for _, f := range []order.Form{
