@@ -84,10 +84,12 @@ func (s *Service) fillCoverage(ctx context.Context, byNetwork map[numbering.Netw
 		status.Topics = facts.Topics(r.policy, r.now)
 		status.Silent = false
 		first := true
-		freshness := map[line.Topic]time.Duration{line.TopicLifecycle: r.policy.LifecycleFreshness(), line.TopicSIM: r.policy.SIMFreshness()}
+		freshness := map[line.Topic]time.Duration{ //nolint:exhaustive // ports are the clearing house's to supply
+			line.TopicLifecycle: r.policy.LifecycleFreshness(), line.TopicSIM: r.policy.SIMFreshness(),
+		}
 		for _, t := range status.Topics {
 			if !t.Required || t.Topic == line.TopicPort {
-				continue // ports are the clearing house's to supply
+				continue
 			}
 			status.Silent = status.Silent || !t.Fresh
 			if until := t.Through.Add(freshness[t.Topic]); first || until.Before(status.FreshUntil) {
